@@ -44,7 +44,10 @@ class Baseline:
     def __init__(self, path: Path, known: Iterable[tuple[Fingerprint, int]] = ()) -> None:
         self.path = path
         self._folder = str(path.resolve().parent)
-        self._known = Counter(dict(known))
+        self._known: Counter[Fingerprint] = Counter()
+        for entry, count in known:
+            # Merged branches may have listed the same one twice.
+            self._known[entry] += count
         self._found: Counter[Fingerprint] = Counter()
 
     @classmethod
@@ -108,8 +111,10 @@ class Baseline:
     def _is_in(self, scope: RunScope, entry: Fingerprint) -> bool:
         if not scope.selection.includes(entry.code):
             return False
-        path = os.path.realpath(os.path.join(self._folder, entry.file))
-        return not entry.file or path in scope.files or not os.path.exists(path)
+        # Without a place, the scope is the target of the model: ``net.py:Net``.
+        file = entry.file or entry.scope.rpartition(":")[0]
+        path = os.path.realpath(os.path.join(self._folder, file))
+        return path in scope.files or not os.path.exists(path)
 
     def _write(self, entries: Counter[Fingerprint]) -> int:
         listed = [(entry, count) for entry, count in sorted(entries.items()) if count > 0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -26,8 +29,8 @@ class AppliedFix:
 def apply_fixes(problems: Iterable[Problem], document: Callable[[str], Document | None]) -> list[AppliedFix]:
     """Write the preferred fixes of problems into their files, and return them in the order of files and lines.
 
-    Of fixes whose edits overlap the first is written. Notebooks, and files that are not as they were read, are left
-    alone.
+    Of fixes whose edits overlap the first is written. Notebooks, files in another encoding than UTF-8, and files that
+    are not as they were read, are left alone.
 
     Args:
         problems: those whose locations are in the program.
@@ -73,11 +76,29 @@ def _written(path: str, document: Document, fixes: list[tuple[int, Fix]]) -> lis
         with open(path, encoding="utf-8", newline="") as file:
             if file.read() != document.text:
                 return []
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(_edited(document, edits))
-    except (OSError, UnicodeDecodeError) as error:
+        _replace(os.path.realpath(path), _edited(document, edits))
+    except UnicodeDecodeError:
+        return []
+    except OSError as error:
         raise UsageError(f"{path} cannot be fixed: {error}") from error
     return applied
+
+
+def _replace(path: str, text: str) -> None:
+    """Write a file completely or not at all, with the mode that it has.
+
+    Raises:
+        OSError: it cannot be written. It is then unchanged.
+    """
+    descriptor, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".fxlsp-", suffix=".tmp")
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        shutil.copymode(path, name)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 def _range(document: Document, edit: Edit) -> tuple[int, int]:

@@ -67,8 +67,8 @@ class Scheduler(Generic[Key]):
     def submit(self, key: Key, job: Job, *, priority: int = 0, is_patient: bool = False) -> None:
         """Run a job once the running one of its key has ended.
 
-        It replaces the job that waits for ``key``. Of the jobs that are ready, that with the lowest ``priority`` starts
-        first, unless one has been passed over twice.
+        It takes the place of the job that waits for ``key``, with a priority of its own. Of the jobs that are ready,
+        that with the lowest ``priority`` starts first, unless one has been passed over twice.
 
         Args:
             key: of several jobs of one key, the newest is run.
@@ -78,8 +78,12 @@ class Scheduler(Generic[Key]):
         """
         if self._closed:
             return
-        self._submitted += 1
-        self._waiting[key] = _Waiting(job, priority, self._submitted, is_patient)
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            self._submitted += 1
+            self._waiting[key] = _Waiting(job, priority, self._submitted, is_patient)
+        else:
+            waiting.job, waiting.priority, waiting.is_patient = job, priority, is_patient
         self._start_ready()
 
     def withdraw(self, key: Key) -> None:

@@ -96,9 +96,9 @@ class TraceJobs:
             self._models.set_status(key, Status.QUEUED)
         elif self._pacing.gives_way(key, self._models.states[key].cost_ms):
             self._scheduler.cancel(key)
-        if not self._scheduler.is_waiting(key):
-            priority, is_patient = planned.priority, planned.priority >= BACKGROUND
-            self._scheduler.submit(key, lambda: self._trace(key), priority=priority, is_patient=is_patient)
+        # One that waits already may have become more urgent: the cursor has moved, or its file was opened.
+        priority, is_patient = planned.priority, planned.priority >= BACKGROUND
+        self._scheduler.submit(key, lambda: self._trace(key), priority=priority, is_patient=is_patient)
 
     async def _trace(self, key: ModelKey) -> None:
         """Trace a model on the texts at the start of the trace."""

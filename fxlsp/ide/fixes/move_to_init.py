@@ -36,7 +36,9 @@ def move_to_init_fixes(context: FixContext) -> Iterator[Fix]:
     insertion = _insertion(context, owner, name, made)
     if insertion is not None:
         use = context.edit(tree.start(made), tree.end(made), f"{self_of(method)}.{name}")
-        yield Fix(f"Make it once, in __init__, as self.{name}", (insertion, use), preferred=True)
+        # A layer with weights has the same ones in each call then, and names in the state dict.
+        is_same = is_stateless(tree, made)
+        yield Fix(f"Make it once, in __init__, as self.{name}", (insertion, use), preferred=is_same)
 
 
 def _made(context: FixContext) -> ast.Call | None:

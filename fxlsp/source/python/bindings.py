@@ -174,7 +174,9 @@ def _augmented(node: Node) -> Iterator[Binding]:
         return
     change = Change(text_of(left), text_of(operator), text_of(right))
     if left.type == "identifier":
-        yield Binding(text_of(left), BindingKind.CHANGED, node.end_byte - 1, _block(node), change=change)
+        # The only operator that changes the shape.
+        kind = BindingKind.RESHAPED if change.operator == "@=" else BindingKind.CHANGED
+        yield Binding(text_of(left), kind, node.end_byte - 1, _block(node), change=change)
     else:
         yield from _changed(left, change, node)
 

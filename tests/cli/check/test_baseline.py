@@ -134,6 +134,28 @@ def test_moved_lines_neither_lose_nor_find_a_problem(tmp_path: Path) -> None:
         (tmp_path / "b.json").unlink()
 
 
+def test_merged_branches_may_list_a_problem_twice(tmp_path: Path) -> None:
+    found, document = problems(tmp_path / "net.py", ["        v = self.fc(x)"] * 2, {"        v = self.fc(x)"})
+    assert len(found) == 2
+    one = Baseline(tmp_path / "b.json")
+    one.remaining(found[:1], document)
+    one.write_found(RunScope(frozenset({str(tmp_path / "net.py")}), CodeSelection()))
+    listed = read(tmp_path)
+    (tmp_path / "b.json").write_text(json.dumps({"version": 1, "problems": [*listed, *listed]}))
+    assert Baseline.read(tmp_path / "b.json").remaining(found, document) == []
+
+
+def test_a_problem_without_a_place_is_judged_by_a_run_of_its_file(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("")
+    entry = {"file": "", "code": "FX903", "scope": "b.py:Net", "statement": "", "count": 1}
+    (tmp_path / "b.json").write_text(json.dumps({"version": 1, "problems": [entry]}))
+    baseline = Baseline.read(tmp_path / "b.json")
+    of_a, of_b = (RunScope(frozenset({str(tmp_path / name)}), CodeSelection()) for name in ("a.py", "b.py"))
+    assert baseline.stale(of_a) == []
+    assert len(baseline.stale(of_b)) == 1
+
+
 def problems(path: Path, lines: list[str], marked: set[str]) -> Any:
     """Return a problem for each marked line of a method, and what returns the text of the file."""
     text = "class Net:\n    def other(self): ...\n    def forward(self, x):\n" + "\n".join(lines) + "\n"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
+import pytest
+
 from fxlsp.cli.check.fixing import apply_fixes
+from fxlsp.cli.exit_codes import UsageError
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.text.documents import Document, read_document
@@ -55,3 +60,48 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     path.write_text("# other\n" + TEXT)
     assert apply_fixes([found], lambda _: document) == []
     assert path.read_text() == "# other\n" + TEXT
+
+
+def test_a_file_that_cannot_be_written_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(TEXT)
+
+    def full(*paths: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(UsageError, match="No space left"):
+        apply_fixes([problem(path, "FX315", "self.fc.forward(x)")], read)
+    assert path.read_text() == TEXT
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_file_keeps_its_mode_and_a_link_its_target(tmp_path: Path) -> None:
+    path, link = tmp_path / "net.py", tmp_path / "link.py"
+    path.write_text(TEXT)
+    path.chmod(0o755)
+    link.symlink_to(path)
+    assert apply_fixes([problem(link, "FX315", "self.fc.forward(x)")], read)
+    assert link.is_symlink()
+    assert "self.fc(x)" in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_file_in_another_encoding_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    text = "# -*- coding: latin-1 -*-\n" + TEXT
+    path.write_text(text)
+    found, document = problem(path, "FX315", "self.fc.forward(x)"), read(str(path))
+    path.write_bytes(text.encode("latin-1"))
+    assert apply_fixes([found], lambda _: document) == []
+    assert path.read_bytes() == text.encode("latin-1")
+
+
+@pytest.mark.parametrize(("layer", "is_written"), [("nn.ReLU()", True), ("nn.Linear(4, 4)", False)])
+def test_a_layer_moves_to_the_constructor_only_if_it_has_no_weights(
+    layer: str, is_written: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(TEXT.replace("self.fc.forward(x)  # é", f"{layer}(x)"))
+    found = problem(path, "FX201", f"{layer}(x)")
+    assert bool(apply_fixes([found], read)) is is_written

@@ -15,6 +15,7 @@ from fxlsp.cli.check.fingerprints import Fingerprint
 from fxlsp.cli.check.formats.checked import CheckedRun
 from fxlsp.cli.check.formats.github import github_lines
 from fxlsp.cli.check.formats.junit import junit_text
+from fxlsp.cli.check.results import ModelEntry
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from tests.cli.conftest import Fxlsp
@@ -100,6 +101,15 @@ def test_junit_has_a_case_for_each_model_that_fails_with_its_errors_and_warnings
     assert "FX316" not in failure.text
     assert "FX316" in cases["models/net.py", "Net"].system_out
     assert cases["models/net.py", "Fine"].is_passed
+
+
+def test_a_model_that_was_not_made_is_no_passed_test() -> None:
+    # Its problem is in the baseline, or ignored.
+    entry = ModelEntry("net.py:Net", Location("/f/net.py", 1, 1, 1, 2), "failed", "TypeError: boom")
+    (suite,) = JUnitXml.fromstring(junit_text(CheckedRun([entry], [], "/f", 1.0)).encode())
+    (case,) = suite
+    assert case.is_skipped
+    assert case.result[0].message == "TypeError: boom"
 
 
 def test_gitlabs_issues_have_what_it_requires_and_names_that_survive_moved_lines(check: Any, tmp_path: Path) -> None:

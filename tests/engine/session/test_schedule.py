@@ -150,3 +150,16 @@ async def test_an_urgent_job_need_not_wait_for_others_but_for_urgent_ones(jobs: 
     await eventually_async(lambda: "edited too" in jobs.ended)
     assert "elsewhere too" not in jobs.started
     await scheduler.close()
+
+
+async def test_a_job_that_waits_and_is_submitted_again_has_the_new_priority(
+    scheduler: Scheduler[str], jobs: Jobs
+) -> None:
+    scheduler.submit("running", jobs.job("running"))
+    for name in ("a", "b", "opened"):
+        scheduler.submit(name, jobs.job(name), priority=8, is_patient=True)
+        jobs.let_end(name)
+    scheduler.submit("opened", jobs.job("opened"), priority=0)
+    jobs.let_end("running")
+    await eventually_async(lambda: len(jobs.ended) == 4)
+    assert jobs.started == ["running", "opened", "a", "b"]

@@ -323,6 +323,7 @@ def test_an_input_that_is_changed_in_place_keeps_what_its_shape_is(head: str, ch
     [
         "x.data = torch.ones(3)",
         "x.resize_(net.size)",
+        "x @= net.read()",
         "if net.read():\n    x.unsqueeze_(0)",
         "for _ in range(2):\n    x.squeeze_()",
         "if net.read():\n    x = torch.randn(3, 3)",

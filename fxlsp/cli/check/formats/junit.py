@@ -39,7 +39,7 @@ def _case(run: CheckedRun, entry: ModelEntry, problems: Sequence[Problem]) -> El
     name = entry.target.rpartition(":")[2]
     case = ElementTree.Element("testcase", classname=run.path(entry.location.file), name=name)
     _add_failure(case, problems)
-    if entry.status in ("skipped", "unshaped") and case.find("failure") is None:
+    if entry.status in ("failed", "skipped", "unshaped") and case.find("failure") is None:
         ElementTree.SubElement(case, "skipped", message=_xml_text(entry.reason or entry.status))
     return case
 

@@ -52,7 +52,8 @@ class ReplacedParameters(Check):
             if replaces or not _is_conditional(traced, note):
                 place = traced.problem_location(note.call_stack)
                 name = joined(paths[note.module], note.name)
-                yield traced.problem(PARAMETER_REPLACED, _message(name, replaces), place, note.module_path)
+                message = _message(name, replaces, "A" if _is_conditional(traced, note) else "Each")
+                yield traced.problem(PARAMETER_REPLACED, message, place, note.module_path)
 
 
 def _is_conditional(traced: PassResult, note: AttributeAssignment) -> bool:
@@ -68,10 +69,11 @@ def _is_conditional(traced: PassResult, note: AttributeAssignment) -> bool:
     )
 
 
-def _message(name: str, replaces: bool) -> str:
-    what = f"replaces the parameter {name} by a new one" if replaces else f"makes the parameter {name} anew"
+def _message(name: str, replaces: bool, which: str) -> str:
+    verbs = ("may replace", "may make") if which == "A" else ("replaces", "makes")
+    what = f"{verbs[0]} the parameter {name} by a new one" if replaces else f"{verbs[1]} the parameter {name} anew"
     return (
-        f"Each call {what}: an optimizer trains the parameters that the model had when it was given them, so what is "
-        f"assigned here is never trained. The graph does not run this: it holds the parameter that tracing left, and "
-        f"that one is trained."
+        f"{which} call {what}: an optimizer trains the parameters that the model had when it was given them, so what "
+        f"is assigned here is never trained. The graph does not run this: it holds the parameter that tracing left, "
+        f"and that one is trained."
     )
