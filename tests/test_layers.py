@@ -28,17 +28,18 @@ def layer(*layers: str, packages: tuple[str, ...] = (), relative_only: bool = Fa
 
 
 LAYERS = {
+    "recording": layer(relative_only=True),
     "report": layer(relative_only=True),
     "wire": layer("report", relative_only=True),
     "worker": layer("report", "wire", packages=("torch",), relative_only=True),
     "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
-    "engine": layer("report", "wire", "source", packages=("platformdirs", "tomli")),
+    "engine": layer("report", "wire", "source", "recording", packages=("platformdirs", "tomli")),
     "ide": layer("report", "wire", "source", "engine"),
     "graphview": layer("report", "wire", "source", "engine", "ide"),
     "server": layer(
         "report", "wire", "source", "engine", "ide", "graphview", packages=("pygls", "lsprotocol", "cattrs")
     ),
-    "cli": layer("report", "wire", "source", "engine", "ide", "graphview", "server"),
+    "cli": layer("report", "wire", "source", "engine", "ide", "graphview", "server", "recording"),
 }
 """Every folder of the package, and what it may import beside itself and the standard library."""
 
