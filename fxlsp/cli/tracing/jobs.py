@@ -143,15 +143,19 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
         document = read_document(path).program
     except (OSError, UnicodeDecodeError, SyntaxError):
         return ()
-    candidate = _candidate(analyse(document, project.settings), name)
+    recordings = project.recordings
+    candidate = _candidate(analyse(document, project.settings, None, recordings), name)
     if candidate is None:
         configured = project.settings.recipes_of(path, name)
         return (parse_recipe(configured[0], name, "config"),) if configured else ()
     for found in candidate.found:
-        if found.error is not None:
+        if found.error is not None and found.recorded is None:
             raise WrittenRecipeError(path, found, found.error)
-    if not candidate.is_fed:
-        candidate = _candidate(analyse(document, project.settings, project.files.elsewhere()), name) or candidate
+    is_recorded = any(found.recorded is not None for found in candidate.found)
+    if not candidate.is_fed or (is_recorded and not candidate.requested):
+        # A recorded recipe may be older than the code: the calls of other files come after it.
+        elsewhere = project.files.elsewhere()
+        candidate = _candidate(analyse(document, project.settings, elsewhere, recordings), name) or candidate
     first = candidate.recipes[0]
     return () if first is None else (first, *candidate.alternatives)
 
