@@ -226,8 +226,12 @@ def test_a_folder_imports_only_those_above_it(folder: str) -> None:
     assert [line for path in paths for line in out_of_order(path, path.read_text(encoding="utf-8"))] == []
 
 
-def test_the_package_itself_imports_nothing() -> None:
-    assert list(imports_of((PACKAGE / "__init__.py").read_text(encoding="utf-8"), ("fxlsp",))) == []
+def test_the_package_itself_imports_nothing_before_it_is_asked_to_record() -> None:
+    text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    imports = [node for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert [node.module for node in imports if isinstance(node, ast.ImportFrom)] == ["__future__"]
+    assert len(imports) == 1
+    assert {each.module for each in imports_of(text, ("fxlsp",))} == {"__future__", "fxlsp.cli.record.in_process"}
 
 
 @pytest.mark.parametrize(
