@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fxlsp.engine.index.index import SymbolId
@@ -93,8 +93,9 @@ def analyse(
         return None
     classes = _parents_first(_traceable_classes(document))
     makers = factories(document)
+    recorded = {} if recordings is None else recordings.recipes_for(document, classes)
     candidates = [
-        _class_candidate(document, model, (*makers, *classes[:rank]), settings, cross_file, recordings)
+        _class_candidate(document, model, (*makers, *classes[:rank]), settings, cross_file, recorded)
         for rank, model in enumerate(classes)
     ]
     candidates = [
@@ -178,11 +179,10 @@ def _class_candidate(
     before: Sequence[ModelClass | Factory],
     settings: Settings,
     cross_file: CrossFileRecipes | None,
-    recordings: Recordings | None,
+    recorded: Mapping[str, Sequence[FoundRecipe]],
 ) -> Candidate:
     name = model.qualname
-    recorded = () if recordings is None else recordings.recipes_for(document, model)
-    found = _found(document, model, settings, cross_file, recorded)
+    found = _found(document, model, settings, cross_file, recorded.get(name, ()))
     recipes, alternatives, requested = _chosen(found)
     parents = frozenset(
         other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs

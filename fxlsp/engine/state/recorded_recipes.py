@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fxlsp.engine.storage.recordings import recordings_around
@@ -28,22 +28,37 @@ class Recordings:
     def __init__(self) -> None:
         self._read: dict[str, tuple[tuple[int, int] | None, tuple[RecordedInstance, ...]]] = {}
         """By path: time and size of the file when it was read, and what it has recorded."""
+        self._places: dict[str, tuple[tuple[str, str, str], ...]] = {}
+        """By path of a file, since they are looked for at each edit."""
 
-    def recipes_for(self, document: Document, model: ModelClass) -> list[FoundRecipe]:
-        """Return the recorded recipes of a class, complete ones of the newest run first.
+    def recipes_for(self, document: Document, models: Sequence[ModelClass]) -> dict[str, list[FoundRecipe]]:
+        """Return the recorded recipes of the classes of a file by name, complete ones of the newest run first.
 
         Those that do not fit the present text have an ``error``.
         """
-        if model.local or not os.path.isabs(document.path):
-            return []
-        found: dict[Recipe, FoundRecipe] = {}
-        for path, folder in recordings_around(document.path):
-            file = os.path.relpath(os.path.realpath(document.path), folder).replace(os.sep, "/")
+        if not os.path.isabs(document.path):
+            return {}
+        by_name = {model.qualname: model for model in models}
+        found: dict[str, dict[Recipe, FoundRecipe]] = {}
+        for path, folder, file in self._places_of(document.path):
             for instance in self._instances(path):
-                if (instance.file, instance.name) == (file, model.qualname):
+                model = by_name.get(instance.name)
+                if instance.file == file and model is not None:
+                    recipes = found.setdefault(instance.name, {})
                     for each in _recipes(document, model, instance, folder):
-                        found.setdefault(each.recipe, each)
-        return sorted(found.values(), key=_rank)[:_MOST_RECIPES]
+                        recipes.setdefault(each.recipe, each)
+        return {name: sorted(recipes.values(), key=_rank)[:_MOST_RECIPES] for name, recipes in found.items()}
+
+    def _places_of(self, path: str) -> tuple[tuple[str, str, str], ...]:
+        """Return where recordings of a file may be, each with its folder and the name that the file has in it."""
+        known = self._places.get(path)
+        if known is None:
+            real = os.path.realpath(path)
+            known = self._places[path] = tuple(
+                (recording, folder, os.path.relpath(real, folder).replace(os.sep, "/"))
+                for recording, folder in recordings_around(path)
+            )
+        return known
 
     def have_changed(self) -> bool:
         """Return whether a file that was looked for is another one by now."""
