@@ -17,7 +17,7 @@ from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, parse_recipe
+from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written, parse_recipe
 from fxlsp.source.text.documents import read_document
 from fxlsp.wire.messages import RecipeRequest, TraceRequest, TraceTarget
 
@@ -158,6 +158,20 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
         candidate = _candidate(analyse(document, project.settings, elsewhere, recordings), name) or candidate
     first = candidate.recipes[0]
     return () if first is None else (first, *candidate.alternatives)
+
+
+def recorded_run(job: CommandLineJob, recipe: Recipe, projects: Projects) -> RecordedRun | None:
+    """Return the run from which the recipe of a job's report was recorded; None for another recipe."""
+    if recipe.source != "recording":
+        return None
+    target = parse_target(job.target)
+    project, path = projects.at(target.folder), target.file or module_file(target)
+    if path is None:
+        return None
+    analysis = analyse(read_document(path).program, project.settings, None, project.recordings)
+    candidate = _candidate(analysis, target.name)
+    found = None if candidate is None else find_written(candidate.found, recipe)
+    return None if found is None else found.recorded
 
 
 def _candidate(analysis: Analysis | None, name: str) -> Candidate | None:
