@@ -120,10 +120,10 @@ def _version(file: str) -> tuple[int, int] | None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a command as Ctrl-C would, so that it can clean up; by force if it does not."""
-    interrupt = signal.SIGTERM if sys.platform == "win32" else signal.SIGINT
-    for number in (interrupt, signal.SIGTERM):
-        process.send_signal(number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Windows has no way to send the first to one process.
+        with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
+            process.send_signal(number)
             process.wait(_GRACE_SECONDS)
             return
     process.kill()
