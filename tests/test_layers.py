@@ -28,17 +28,18 @@ def layer(*layers: str, packages: tuple[str, ...] = (), relative_only: bool = Fa
 
 
 LAYERS = {
+    "recording": layer(relative_only=True),
     "report": layer(relative_only=True),
     "wire": layer("report", relative_only=True),
     "worker": layer("report", "wire", packages=("torch",), relative_only=True),
     "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
-    "engine": layer("report", "wire", "source", packages=("platformdirs", "tomli")),
+    "engine": layer("report", "wire", "source", "recording", packages=("platformdirs", "tomli")),
     "ide": layer("report", "wire", "source", "engine"),
     "graphview": layer("report", "wire", "source", "engine", "ide"),
     "server": layer(
         "report", "wire", "source", "engine", "ide", "graphview", packages=("pygls", "lsprotocol", "cattrs")
     ),
-    "cli": layer("report", "wire", "source", "engine", "ide", "graphview", "server"),
+    "cli": layer("report", "wire", "source", "engine", "ide", "graphview", "server", "recording"),
 }
 """Every folder of the package, and what it may import beside itself and the standard library."""
 
@@ -225,8 +226,12 @@ def test_a_folder_imports_only_those_above_it(folder: str) -> None:
     assert [line for path in paths for line in out_of_order(path, path.read_text(encoding="utf-8"))] == []
 
 
-def test_the_package_itself_imports_nothing() -> None:
-    assert list(imports_of((PACKAGE / "__init__.py").read_text(encoding="utf-8"), ("fxlsp",))) == []
+def test_the_package_itself_imports_nothing_before_it_is_asked_to_record() -> None:
+    text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    imports = [node for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert [node.module for node in imports if isinstance(node, ast.ImportFrom)] == ["__future__"]
+    assert len(imports) == 1
+    assert {each.module for each in imports_of(text, ("fxlsp",))} == {"__future__", "fxlsp.cli.record.in_process"}
 
 
 @pytest.mark.parametrize(

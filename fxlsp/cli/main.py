@@ -14,6 +14,7 @@ from fxlsp.cli import graph, serve, summary, trace, trust
 from fxlsp.cli.check import command as check
 from fxlsp.cli.doctor import command as doctor
 from fxlsp.cli.exit_codes import COULD_NOT_RUN, UsageError
+from fxlsp.cli.record import command as record
 
 _INTERRUPTED = 130
 """The code that a shell reports for a program that ended at Ctrl-C."""
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     summary.add_parser(commands)
     graph.add_parser(commands)
     check.add_parser(commands)
+    record.add_parser(commands)
     doctor.add_parser(commands)
     trust.add_parser(commands)
     return parser

@@ -12,12 +12,13 @@ from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
 from fxlsp.cli.output.node_table import graph_lines, path_lines
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.cli.tracing.batch import trace_batch
-from fxlsp.cli.tracing.jobs import CommandLineJob, trace_job
+from fxlsp.cli.tracing.jobs import CommandLineJob, recorded_run, trace_job
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import open_pool
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
+from fxlsp.source.recipes.recipes import RecordedRun
 
 _EXAMPLES = """\
 examples:
@@ -59,10 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.target is None:
         raise UsageError("give a TARGET, or --batch")
     job = CommandLineJob(arguments.target, arguments.init, arguments.inputs)
-    outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
+    projects = Projects(arguments.python, arguments.profile, arguments.tracer)
+    outcome = asyncio.run(_trace(job, projects))
     if isinstance(outcome, Failure):
         return report_failure(outcome, arguments.format)
-    _print_report(outcome, arguments.format)
+    _print_report(outcome, arguments.format, recorded_run(job, outcome.recipe, projects))
     return exit_code(outcome.problems)
 
 
@@ -71,14 +73,14 @@ async def _trace(job: CommandLineJob, projects: Projects) -> Report | Failure:
         return await trace_job(job, projects, traces, symbols=True)
 
 
-def _print_report(report: Report, output_format: str) -> None:
+def _print_report(report: Report, output_format: str, recorded: RecordedRun | None) -> None:
     if output_format == "json":
         _write([json.dumps(report.to_json())])
     elif output_format == "paths":
         _write(path_lines(report))
         _report_verdict(report)
     else:
-        _write(graph_lines(report))
+        _write(graph_lines(report, recorded))
         for problem in report.problems:
             _write(["", *full_lines(problem)])
 

@@ -204,7 +204,8 @@ def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_
     for found in state.found:
         span = move_on(found.span) if found.file is None else None
         if found.error is not None and span is not None:
-            yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), span, {})
+            severity: Severity = "warning" if found.recorded is None else "hint"
+            yield _Found(Problem(BAD_RECIPE, severity, found.error, None, model=state.key.name), span, {})
 
 
 def _comment_mistakes(snapshot: Snapshot, path: str) -> Iterator[_Found]:

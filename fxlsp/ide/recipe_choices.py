@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
-from fxlsp.ide.trace_view.provenance import INVENTED, found_recipe, place_text, readable_recipe
+from fxlsp.ide.trace_view.provenance import (
+    INVENTED,
+    found_recipe,
+    is_recording_outdated,
+    place_text,
+    readable_recipe,
+    recorded_text,
+)
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.invented import has_invented_parts, shown
@@ -25,6 +32,7 @@ _SOURCES: dict[RecipeSource, str] = {
     "default": "defaults",
     "search": "guess",
     "option": "command line",
+    "recording": "recorded",
 }
 
 
@@ -90,7 +98,7 @@ def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
     if state is None or recipe is None:
         return _line_inside(states, choices)
     facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe) + _former(state, recipe)]
-    facts += [*_number(state, choices), *_unused_calls(snapshot, path, name, recipe)]
+    facts += [*_number(state, choices), *_outdated(state), *_unused_calls(snapshot, path, name, recipe)]
     return " · ".join([*facts, "chosen"] if state.pinned else facts)
 
 
@@ -102,6 +110,16 @@ def _unused_calls(snapshot: Snapshot, path: str, name: str, recipe: Recipe) -> l
     models = [each for each in model_classes(document) if each.qualname == name]
     unused = [site for model in models for site in unused_calls_of(document, model)]
     return [f"call on line {unused[0].span.line} not used: {unused[0].reason}"] if unused else []
+
+
+def _outdated(state: ModelState) -> list[str]:
+    """Return that a recording of the model does not fit it any more."""
+    errors = [found.error for found in state.found if found.recorded is not None and found.error is not None]
+    is_in_use = state.report is not None and state.report.recipe.source == "recording"
+    if errors and not is_in_use:
+        return [errors[0]]
+    is_outdated = state.report is not None and is_recording_outdated(state, state.report)
+    return ["the recording is older than the code"] if is_outdated else []
 
 
 def _former(state: ModelState, recipe: Recipe) -> str:
@@ -162,6 +180,8 @@ def _found_in_use(state: ModelState) -> FoundRecipe | None:
 
 def _origin(state: ModelState, recipe: Recipe) -> str:
     found = found_recipe(state, recipe)
+    if found is not None and found.recorded is not None:
+        return recorded_text(found.recorded)
     source = _SOURCES[recipe.source]
     if has_invented_parts(recipe):
         source = f"{source}, {INVENTED}"

@@ -35,7 +35,7 @@ def _values(snapshot: Snapshot, path: str) -> Iterator[FileProblem]:
 
 def _recipes(state: ModelState, path: str) -> Iterator[FileProblem]:
     for found in state.found:
-        if found.error is not None and found.file == path:
+        if found.error is not None and found.recorded is None and found.file == path:
             yield _problem(BAD_RECIPE, found.error, found.span, state.key.name)
     failure, report = state.failure, state.report
     if failure is not None and failure.location is None and failure.needs is None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from .serialization import UNLESS_DEFAULT, JsonObject
 
-RecipeSource = Literal["comment", "config", "convention", "call-site", "default", "search", "option"]
+RecipeSource = Literal["comment", "config", "convention", "call-site", "default", "search", "option", "recording"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
 from fxlsp.ide.problems import syntax_problems
-from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
+from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, Severity, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.models.file_summary import may_define_models
@@ -110,7 +110,7 @@ def _candidates(document: Document, settings: Settings, files: WorkspaceFiles) -
 
     Of text that does not parse, they are all classes: the tracing process then reports the syntax error.
     """
-    analysis = analyse(document, settings, files.elsewhere())
+    analysis = analyse(document, settings, files.elsewhere(), files.recordings)
     if analysis is not None:
         return analysis.candidates
     classes = [model for model in model_classes(document) if not model.local]
@@ -139,7 +139,8 @@ def _bad_recipes(document: Document, model: FoundModel) -> Iterator[Problem]:
     for found in model.candidate.found:
         if found.error is not None:
             place = found.location(document.path)
-            yield Problem(BAD_RECIPE, "warning", found.error, place, model=model.target.text)
+            severity: Severity = "warning" if found.recorded is None else "hint"
+            yield Problem(BAD_RECIPE, severity, found.error, place, model=model.target.text)
 
 
 def _target(document: Document, name: str) -> CommandLineTarget:

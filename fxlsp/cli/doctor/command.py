@@ -16,7 +16,7 @@ from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.doctor.first_trace import FirstTrace, first_trace
 from fxlsp.cli.doctor.interpreter import find_interpreter, fork_support, installed_packages, torch_advice
 from fxlsp.cli.doctor.settings import SettingRow, setting_rows, settings_finding
-from fxlsp.cli.doctor.workspace import profile, workspace
+from fxlsp.cli.doctor.workspace import profile, recordings, workspace
 from fxlsp.cli.exit_codes import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
 from fxlsp.engine.settings.pyproject import read_pyproject
 from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, settings_of
@@ -98,7 +98,7 @@ def _diagnose(path: str, python: str | None, *, may_run: bool) -> DoctorReport:
     index, models = workspace(folder)
     if pyproject.folder == folder:
         problems = (*problems, *unknown_models(pyproject, index))
-    found.findings += (*settings_finding(pyproject, found.settings, problems), cache(), models)
+    found.findings += (*settings_finding(pyproject, found.settings, problems), cache(), models, *recordings(folder))
     found.findings += (profile(folder, settings), *found.trace.traced)
     return found
 

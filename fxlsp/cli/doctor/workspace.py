@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 
 from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.tracing.targets import index_folders
@@ -12,7 +13,11 @@ from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.storage.recordings import recordings_around
 from fxlsp.ide.render.numbers import counted
+from fxlsp.ide.trace_view.provenance import recorded_text
+from fxlsp.recording.recording_file import RecordingError, read_recording
+from fxlsp.source.recipes.recipes import RecordedRun
 from fxlsp.source.text.class_kind import ClassKind
 
 
@@ -32,6 +37,22 @@ def workspace(folder: str) -> tuple[Index, DoctorFinding]:
     classes = counted(sum(map(len, models.values())), "model")
     held = f"{classes} in {counted(len(models), 'file')} below {where}"
     return index, DoctorFinding("workspace", "ok", f"{held}, read in {milliseconds:.0f} ms")
+
+
+def recordings(folder: str) -> Iterator[DoctorFinding]:
+    """Yield what each recording of the project around ``folder`` has, or why it cannot be read."""
+    for path, _ in recordings_around(os.path.join(folder, "_")):
+        try:
+            found = read_recording(path)
+        except FileNotFoundError:
+            continue
+        except RecordingError as error:
+            advice = "delete it, and record a run again: fxlsp record -- python train.py"
+            yield DoctorFinding("recording", "warning", str(error), advice=advice)
+            continue
+        models = len({(each.file, each.name) for each in found})
+        last = f", last {recorded_text(RecordedRun(found[0].source, found[0].time))}" if found else ""
+        yield DoctorFinding("recording", "ok", f"{counted(models, 'model')} in {path}{last}")
 
 
 def _models(index: Index) -> dict[str, list[str]]:

@@ -10,11 +10,12 @@ from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
 from fxlsp.ide.render.shapes import output_text, symbol_facts, symbolic_text
 from fxlsp.ide.render.tables import table_lines
-from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
+from fxlsp.ide.trace_view.provenance import readable_recipe, recorded_text, source_text
 from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
+from fxlsp.source.recipes.recipes import RecordedRun
 
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 _HEADING = ("node", "op", "target", "module path", "output", "sizes", "params", "FLOPs", "place")
@@ -28,16 +29,19 @@ def path_lines(report: Report) -> list[str]:
     return [f"Node {node.name} is from module {node.module_path}" for node in report.nodes]
 
 
-def graph_lines(report: Report) -> list[str]:
+def graph_lines(report: Report, recorded: RecordedRun | None = None) -> list[str]:
     """Return a table with a row for each node.
 
     Above it are the model and its recipe, below it the cost of the whole graph.
+
+    Args:
+        recorded: the run that the recipe comes from, if it was recorded.
     """
     usual = ReportIndex(report).usual_dtype
     # A size that depends on data is in the output already.
     has_expressions = any(value is not None for value in report.symbols.values())
     rows = [_row(node, usual, has_expressions) for node in report.nodes]
-    source = source_text(report.recipe)
+    source = source_text(report.recipe) if recorded is None else recorded_text(recorded)
     recipe = f"{readable_recipe(report.recipe)} ({source})" if report.recipe.init else source
     facts = symbol_facts(report.symbols)
     return [

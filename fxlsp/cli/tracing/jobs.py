@@ -17,7 +17,7 @@ from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, parse_recipe
+from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written, parse_recipe
 from fxlsp.source.text.documents import read_document
 from fxlsp.wire.messages import RecipeRequest, TraceRequest, TraceTarget
 
@@ -143,17 +143,35 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
         document = read_document(path).program
     except (OSError, UnicodeDecodeError, SyntaxError):
         return ()
-    candidate = _candidate(analyse(document, project.settings), name)
+    recordings = project.recordings
+    candidate = _candidate(analyse(document, project.settings, None, recordings), name)
     if candidate is None:
         configured = project.settings.recipes_of(path, name)
         return (parse_recipe(configured[0], name, "config"),) if configured else ()
     for found in candidate.found:
-        if found.error is not None:
+        if found.error is not None and found.recorded is None:
             raise WrittenRecipeError(path, found, found.error)
-    if not candidate.is_fed:
-        candidate = _candidate(analyse(document, project.settings, project.files.elsewhere()), name) or candidate
+    is_recorded = any(found.recorded is not None for found in candidate.found)
+    if not candidate.is_fed or (is_recorded and not candidate.requested):
+        # A recorded recipe may be older than the code: the calls of other files come after it.
+        elsewhere = project.files.elsewhere()
+        candidate = _candidate(analyse(document, project.settings, elsewhere, recordings), name) or candidate
     first = candidate.recipes[0]
     return () if first is None else (first, *candidate.alternatives)
+
+
+def recorded_run(job: CommandLineJob, recipe: Recipe, projects: Projects) -> RecordedRun | None:
+    """Return the run from which the recipe of a job's report was recorded; None for another recipe."""
+    if recipe.source != "recording":
+        return None
+    target = parse_target(job.target)
+    project, path = projects.at(target.folder), target.file or module_file(target)
+    if path is None:
+        return None
+    analysis = analyse(read_document(path).program, project.settings, None, project.recordings)
+    candidate = _candidate(analysis, target.name)
+    found = None if candidate is None else find_written(candidate.found, recipe)
+    return None if found is None else found.recorded
 
 
 def _candidate(analysis: Analysis | None, name: str) -> Candidate | None:

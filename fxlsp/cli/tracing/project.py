@@ -12,6 +12,7 @@ from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.interpreters import choose_interpreter
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, Settings, absolute_reference, read_settings
+from fxlsp.engine.state.recorded_recipes import Recordings
 
 _log = logging.getLogger("fxlsp")
 
@@ -30,6 +31,11 @@ class Project:
     def files(self) -> WorkspaceFiles:
         """The files around, read at the first use."""
         return WorkspaceFiles([self.folder])
+
+    @cached_property
+    def recordings(self) -> Recordings:
+        """The recorded runs, read when they are looked up."""
+        return Recordings()
 
 
 class Projects:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from fxlsp.cli.tracing.notebooks import overlays_of
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import analyse
+from fxlsp.engine.storage.project_folder import marked_folder
 from fxlsp.report.codes import NOT_FOUND
 from fxlsp.report.problems import Failure
 from fxlsp.report.suggestions import did_you_mean
 from fxlsp.source.text.documents import read_document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
-
-_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ def _check_notebook(text: str, where: str, path: str) -> None:
 
 def project_root(path: str) -> str:
     """Return the nearest folder above that looks like a project's, else the file's."""
-    return _marked(path) or os.path.dirname(path)
+    return marked_folder(path) or os.path.dirname(path)
 
 
 def index_folders(paths: Iterable[str]) -> list[str]:
@@ -126,16 +124,10 @@ def index_folders(paths: Iterable[str]) -> list[str]:
 
     They are the projects of the paths, else the folders themselves.
     """
-    folders = {_marked(os.path.join(real, "_")) or real for real in map(_folder, paths)}
+    folders = {marked_folder(os.path.join(real, "_")) or real for real in map(_folder, paths)}
     return sorted(each for each in folders if not any(each.startswith(other + os.sep) for other in folders))
 
 
 def _folder(path: str) -> str:
     real = os.path.realpath(path)
     return real if os.path.isdir(real) else os.path.dirname(real)
-
-
-def _marked(path: str) -> str | None:
-    """Return the nearest folder above ``path`` that looks like a project's."""
-    parents = map(str, Path(path).parents)
-    return next((folder for folder in parents if any(os.path.exists(os.path.join(folder, m)) for m in _MARKERS)), None)

@@ -13,6 +13,7 @@ from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.settings.settings import read_settings
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
+from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.source.recipes.markdown_blocks import read_source
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.notebooks.ipynb import SUFFIX
@@ -67,6 +68,7 @@ class WorkspaceFiles:
         """
         self._index = read_index(index_folders(paths), is_excluded=is_excluded)
         self._documents: dict[str, Document | None] = {}
+        self.recordings = Recordings()
 
     def document(self, path: str) -> Document:
         """Return the document of a file, with the base classes of other files.

@@ -16,6 +16,7 @@ from fxlsp.engine.session.reconcile import reconcile
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText
+from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import inside
 from fxlsp.source.recipes.markdown_blocks import is_block
@@ -52,6 +53,7 @@ class ClosedFiles:
         self._stale: set[str] = set()
         """Files to read, again or for the first time."""
         self._reading: asyncio.Task[None] | None = None
+        self._recordings = Recordings()
 
     def update(self, changed: Collection[str] | None = None) -> None:
         """Add the files that are required now, and remove the others.
@@ -123,7 +125,8 @@ class ClosedFiles:
             path = min(self._stale)
             self._stale.discard(path)
             settings, index, read = session.folder_of(path).settings, session.index, self._reader()
-            found = await loop.run_in_executor(self._executor, _analysed, path, settings, index, read)
+            arguments = (path, settings, index, read, self._recordings)
+            found = await loop.run_in_executor(self._executor, _analysed, *arguments)
             if path in session.documents or path not in self._wanted():
                 continue
             if found is None:
@@ -150,10 +153,12 @@ def _with_models(index: Index) -> Iterator[str]:
             yield path
 
 
-def _analysed(path: str, settings: Settings, index: Index, read: ReadText) -> tuple[Document, Analysis | None] | None:
+def _analysed(
+    path: str, settings: Settings, index: Index, read: ReadText, recordings: Recordings
+) -> tuple[Document, Analysis | None] | None:
     """Return a file's document on disk and its analysis; None if it cannot be read."""
     try:
         document = read_document(path).with_external_bases(index.external_bases(path))
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None
-    return document, analyse(document, settings, CrossFileRecipes(index, read))
+    return document, analyse(document, settings, CrossFileRecipes(index, read), recordings)

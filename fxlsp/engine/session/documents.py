@@ -13,6 +13,7 @@ from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.reconcile import reconcile
 from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText
+from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.engine.state.session import Session
 from fxlsp.source.text.documents import Document, read_document
 
@@ -46,6 +47,7 @@ class DocumentAnalyzer:
         self._on_analysis = on_analysis
         self._on_program_changed = on_program_changed
         self._disk = FileCache()
+        self._recordings = Recordings()
         self._program_digests: dict[str, str] = {}
         """Normalized digest of the text last passed to ``on_program_changed``, by path."""
         self._outdated: set[str] = set()
@@ -63,7 +65,8 @@ class DocumentAnalyzer:
         if len(program.text) <= _TINY_TEXT and path not in self._analysing:
             cross_file = self._cross_file_recipes()
             if not cross_file.concerns(program):
-                self._take(program, analyse(program, self._session.folder_of(path).settings, cross_file))
+                settings = self._session.folder_of(path).settings
+                self._take(program, analyse(program, settings, cross_file, self._recordings))
                 return True
         if path in self._analysing:
             # The text or the settings may have changed since the running analysis started.
@@ -103,6 +106,11 @@ class DocumentAnalyzer:
                 else:
                     self._run(self._analysing, path, self._analyse_on_thread(path))
 
+    def recordings_changed(self) -> None:
+        """Analyse open documents again if a program was recorded since."""
+        if self._recordings.have_changed():
+            self.other_files_changed(None)
+
     def _is_concerned(self, analysis: Analysis, paths: frozenset[str]) -> bool:
         return bool(analysis.files_read & paths) or bool(self._cross_file_recipes().users_of(analysis.document) & paths)
 
@@ -136,7 +144,8 @@ class DocumentAnalyzer:
                 self._on_analysis(path)
             self._outdated.discard(path)
             cross_file = self._cross_file_recipes()
-            analysis = await loop.run_in_executor(self._executor, analyse, program, settings, cross_file)
+            arguments = (program, settings, cross_file, self._recordings)
+            analysis = await loop.run_in_executor(self._executor, analyse, *arguments)
             if self._session.documents.get(path) is document and path not in self._outdated:
                 self._take(program, analysis)
                 self._on_analysis(path)

@@ -253,6 +253,7 @@ class Workspace:
 
         Includes poisoned models and those over the budget of their file. Guesses are forgotten: searches begin anew.
         """
+        self._analyzer.recordings_changed()
         self._session.guesses.forget(path)
         self._session.models.repeat_all(path)
         self._replan("session")

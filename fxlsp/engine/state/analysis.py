@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
+from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_from_setting, recipes_for
@@ -79,21 +80,28 @@ class Analysis:
         object.__setattr__(self, "by_name", by_name)
 
 
-def analyse(document: Document, settings: Settings, cross_file: CrossFileRecipes | None = None) -> Analysis | None:
+def analyse(
+    document: Document,
+    settings: Settings,
+    cross_file: CrossFileRecipes | None = None,
+    recordings: Recordings | None = None,
+) -> Analysis | None:
     """Return the analysis of a document; None if its text does not parse.
 
     Takes milliseconds for a long text.
 
     Args:
         cross_file: recipes in the rest of the workspace; None considers this file alone.
+        recordings: recorded runs; None considers none.
     """
     document.normalized  # noqa: B018  # computed here, where time may pass, for the comparisons that follow
     if not document.parses:
         return None
     classes = _parents_first(_traceable_classes(document))
     makers = factories(document)
+    recorded = {} if recordings is None else recordings.recipes_for(document, classes)
     candidates = [
-        _class_candidate(document, model, (*makers, *classes[:rank]), settings, cross_file)
+        _class_candidate(document, model, (*makers, *classes[:rank]), settings, cross_file, recorded)
         for rank, model in enumerate(classes)
     ]
     candidates = [
@@ -177,9 +185,10 @@ def _class_candidate(
     before: Sequence[ModelClass | Factory],
     settings: Settings,
     cross_file: CrossFileRecipes | None,
+    recorded: Mapping[str, Sequence[FoundRecipe]],
 ) -> Candidate:
     name = model.qualname
-    found = _found(document, model, settings, cross_file)
+    found = _found(document, model, settings, cross_file, recorded.get(name, ()))
     recipes, alternatives, requested = _chosen(found)
     parents = frozenset(
         other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs
@@ -199,8 +208,9 @@ def _found(
     model: ModelClass | Factory | ModelInstance,
     settings: Settings,
     cross_file: CrossFileRecipes | None = None,
+    recorded: Sequence[FoundRecipe] = (),
 ) -> tuple[FoundRecipe, ...]:
-    """Return all recipes of a model: comments, then settings, then call sites.
+    """Return all recipes of a model: comments, then settings, then recorded calls, then call sites.
 
     The user can choose any of them.
     """
@@ -214,17 +224,33 @@ def _found(
         recipe_from_setting(each.text, name, each.place, isinstance(model, ModelInstance))
         for each in settings.configured(document.path, name)
     )
-    return (*comments, *configured, *sites)
+    return (*comments, *configured, *recorded, *sites)
 
 
 def _chosen(found: tuple[FoundRecipe, ...]) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
     """Return (recipes, alternatives, requested) for a candidate.
 
-    The recipes are all comments, else all of the settings, else the best call site, with the next ones as alternatives.
+    The recipes are all comments, else all of the settings, else the best recorded call or call site, with the next ones
+    as alternatives.
     """
     for source in ("comment", "config"):
         requested = [each for each in found if each.recipe.source == source]
         if requested:
             return tuple(each.recipe for each in requested if each.error is None), (), True
-    sites = [recipe.recipe for recipe in found if recipe.error is None]
-    return (sites[0] if sites else None,), tuple(sites[1 : 1 + _MOST_ALTERNATIVES]), False
+    recipes = tuple(_worth_trying(found))
+    return recipes[:1] or (None,), recipes[1 : 1 + _MOST_ALTERNATIVES], False
+
+
+def _worth_trying(found: Sequence[FoundRecipe]) -> Iterator[Recipe]:
+    """Yield recorded calls and call sites in the order to try them.
+
+    A recorded one that lacks inputs or construction comes after call sites that have both. Of recorded calls the first
+    with each construction is enough: what fails with one of its inputs is likely to fail with the others.
+    """
+    valid = [each.recipe for each in found if each.error is None]
+    recorded = [each for each in valid if each.source == "recording"]
+    by_init = {each.init: each for each in reversed(recorded)}
+    chosen = [each for each in recorded if by_init[each.init] is each]
+    sites = [each for each in valid if each.source != "recording"]
+    ordered = [*chosen, *sites]
+    yield from sorted(ordered, key=lambda each: not each.init or each.inputs is None)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 
 from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.ide.render.numbers import counted
@@ -13,7 +15,7 @@ from fxlsp.ide.render.rich_text import RichText, code, dotted, joined, words
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
 from fxlsp.source.recipes.invented import has_invented_parts, shown
-from fxlsp.source.recipes.recipes import FoundRecipe, find_written
+from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 STALE = " (stale)"
@@ -28,6 +30,7 @@ _SOURCES: dict[RecipeSource, str] = {
     "default": "from defaults",
     "search": "guessed",
     "option": "from the command line",
+    "recording": "recorded",
 }
 
 
@@ -65,6 +68,8 @@ def provenance_lines(states: Iterable[ModelState]) -> list[RichText]:
 def _source(state: ModelState, recipe: Recipe) -> str:
     """Return the recipe's source, and the location if the recipe is written somewhere."""
     found = found_recipe(state, recipe)
+    if found is not None and found.recorded is not None:
+        return recorded_text(found.recorded)
     place = None if found is None else _place_in_other_file(state, found)
     if recipe.source == "config" and place is not None:
         return f"from {place}"
@@ -119,8 +124,29 @@ def readable_recipe(recipe: Recipe) -> str:
     return _IMPORT.sub("", recipe_text(replace(recipe, init=init, inputs=inputs)))
 
 
+def recorded_text(run: RecordedRun, now: float | None = None) -> str:
+    """Return ``recorded: train.py, today 14:02``.
+
+    Args:
+        now: seconds since the epoch; None is the present time.
+    """
+    then = datetime.fromtimestamp(run.time)
+    today = datetime.fromtimestamp(time.time() if now is None else now).date()
+    days = (today - then.date()).days
+    day = {0: "today", 1: "yesterday"}.get(days, then.date().isoformat())
+    return f"recorded: {run.source}, {day} {then:%H:%M}"
+
+
+def is_recording_outdated(state: ModelState, report: Report) -> bool:
+    """Return whether the first recipe that was tried is a recorded one with which the model cannot be made any more."""
+    first = state.key.recipe
+    return first is not None and first.source == "recording" and report.recipe.source != "recording"
+
+
 def source_text(recipe: Recipe) -> str:
     """Return where a recipe comes from, in the text of the command line: ``found by search``."""
+    if recipe.source == "recording":
+        return _SOURCES[recipe.source]
     if recipe.source != "search":
         return recipe.source
     return f"found by search, {INVENTED}" if has_invented_parts(recipe) else "found by search"

@@ -37,6 +37,16 @@ _MOST_CALL_SITES = 16
 
 
 @dataclass(frozen=True)
+class RecordedRun:
+    """Run of a program that used a model."""
+
+    source: str
+    """Name of the program: ``train.py``."""
+    time: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True)
 class FoundRecipe:
     """Recipe with the span at which it is written."""
 
@@ -46,7 +56,9 @@ class FoundRecipe:
     file: str | None = None
     """Path of the file in which it is written, if other than that of the model; "" for a setting of the editor."""
     error: str | None = None
-    """Why a comment or setting is not a recipe; ``init`` is then the text."""
+    """Why a comment or setting is not a recipe, ``init`` being the text; or why a recorded one is out of date."""
+    recorded: RecordedRun | None = None
+    """The run that a recorded recipe comes from."""
 
     def location(self, path: str) -> Location | None:
         """Return where it is written; None for a setting of an editor.

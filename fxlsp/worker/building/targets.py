@@ -70,7 +70,8 @@ def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
     recipe = request.recipe
     yield _target_of(request, recipe)
     yield from (_target_of(request, each) for each in recipe.alternatives)
-    if recipe.alternatives or (recipe.file and not recipe.only):
+    may_be_old = recipe.file or recipe.source == "recording"
+    if recipe.alternatives or (may_be_old and not recipe.only):
         yield _target_of(request, RecipeRequest())
 
 

@@ -18,9 +18,11 @@ from ..building.targets import ModelTarget
 def summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
     """Return the failure to report if no recipe works.
 
-    It is that of a recipe in the model's own file, with the failure of a call site added.
+    It is that of a recipe in the model's own file, with the failure of a call site added. A recording may be older than
+    the code, which is no mistake.
     """
-    own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
+    stated = (none for target, none in failures if target.names_in is None and target.source != "recording")
+    own = next(stated, failures[-1][1])
     for target, none in failures:
         if target.names_in is not None and none is not own and own.failure.needs is not None:
             lacks = f"What {os.path.basename(target.names_in)} makes it with does not help: {none.failure.message}"

@@ -16,6 +16,7 @@ from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.engine.state.folders import ClientSettings, read_folder
+from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.engine.state.session import Session
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document, read_document
@@ -47,10 +48,12 @@ class Held:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
 
-        def held(document: Document, settings: Settings, elsewhere: CrossFileRecipes) -> Analysis | None:
+        def held(
+            document: Document, settings: Settings, elsewhere: CrossFileRecipes, recordings: Recordings
+        ) -> Analysis | None:
             self.began.set()
             assert self.goes_on.wait(10)
-            return analyse(document, settings, elsewhere)
+            return analyse(document, settings, elsewhere, recordings)
 
         monkeypatch.setattr("fxlsp.engine.session.documents.analyse", held)
 

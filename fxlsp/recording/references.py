@@ -1,0 +1,70 @@
+"""Names by which classes and functions can be imported again, and where workspace files are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+_INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
+_OTHER_HOMES = ("torch", "torch.nn.functional", "math", "operator", "builtins")
+"""Modules that may hold a function which does not know its own module, such as ``torch.relu``."""
+_MOST_PARTS = 8
+
+
+class Workspace:
+    """Folder whose classes are recorded."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.realpath(folder)
+
+    def path_of(self, file: object) -> str | None:
+        """Return the path of a file relative to the folder, with ``/``; None for one outside or installed in it."""
+        if not isinstance(file, str) or not file or file.startswith("<"):
+            return None
+        real = os.path.realpath(file)
+        if not real.startswith(os.path.join(self.folder, "")):
+            return None
+        parts = os.path.relpath(real, self.folder).split(os.sep)
+        return None if _INSTALLED & set(parts) else "/".join(parts)
+
+    def file_of(self, defined: Any) -> str | None:
+        """Return the relative path of the file that defines a class or function; None if it is not of the workspace."""
+        module = sys.modules.get(_text(getattr(defined, "__module__", None)))
+        return self.path_of(getattr(module, "__file__", None))
+
+    def reference(self, defined: Any) -> dict[str, Any] | None:
+        """Return how a class or function is imported; None if no import returns it, as for a lambda."""
+        name = _text(getattr(defined, "__qualname__", None)) or _text(getattr(defined, "__name__", None))
+        if not name or len(name.split(".")) > _MOST_PARTS or not all(part.isidentifier() for part in name.split(".")):
+            return None
+        for home in (_text(getattr(defined, "__module__", None)), *_OTHER_HOMES):
+            # A builtin function of torch is qualified by the C type that holds it.
+            for candidate in dict.fromkeys((name, name.rpartition(".")[2])):
+                if home and _found(home, candidate) is defined:
+                    return self._reference(home, candidate)
+        return None
+
+    def _reference(self, home: str, name: str) -> dict[str, Any] | None:
+        file = self.path_of(getattr(sys.modules[home], "__file__", None))
+        if home == "__main__":
+            spec = getattr(sys.modules[home], "__spec__", None)
+            home = _text(getattr(spec, "name", None)) or os.path.basename(file or "").removesuffix(".py")
+        if not home or not all(part.isidentifier() for part in home.split(".")):
+            return None
+        return {"module": home, "name": name} if file is None else {"module": home, "name": name, "file": file}
+
+
+def _found(home: str, name: str) -> Any:
+    found: Any = sys.modules.get(home)
+    for part in name.split("."):
+        # What a class or module holds, without running a __getattr__ of the user.
+        space = getattr(found, "__dict__", None)
+        if space is None or part not in space:
+            return None
+        found = space[part]
+    return found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

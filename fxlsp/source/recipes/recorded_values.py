@@ -1,0 +1,226 @@
+"""Expressions that make the arguments of a recording again.
+
+A recording is data, perhaps written by others: each name in it is checked to be one, and each text is written as a
+literal, so that nothing of it is executed unless it is a call that the recording describes.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fxlsp.source.python.expressions import parse_expression, write
+from fxlsp.source.python.imports import import_expression
+
+_DEEPEST = 40
+_MOST_SIZES = 16
+_LEFT_OUT = "..."
+"""What stands for an attribute of a configuration that is not recorded."""
+_FLOATS = frozenset({"float16", "float32", "float64", "bfloat16", "complex64", "complex128", "complex32"})
+_INTS = frozenset({"uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"})
+
+
+class NotWritableError(Exception):
+    """A value cannot be made again; the message is what it is."""
+
+
+def write_arguments(arguments: Mapping[str, Any], home: str) -> str:
+    """Return the text of ``{"args": [...], "kwargs": {...}}`` as the arguments of a call.
+
+    Args:
+        home: path of the file in which the text is evaluated, as the recording names it.
+
+    Raises:
+        NotWritableError: an argument cannot be made again.
+    """
+    text = _Writer(home).arguments(arguments)
+    call = parse_expression(f"_({text})")
+    if not isinstance(call, ast.Call):
+        raise NotWritableError("what is nested too deeply")
+    return ", ".join(
+        [
+            *map(write, call.args),
+            *(f"{each.arg}={write(each.value)}" if each.arg else f"**{write(each.value)}" for each in call.keywords),
+        ]
+    )
+
+
+class _Writer:
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._depth = 0
+        self._kinds: dict[str, Callable[[Any], str]] = {
+            "float": self._special_float,
+            "complex": lambda parts: f"complex({self.value(parts[0])}, {self.value(parts[1])})",
+            "list": lambda items: f"[{self._items(items)}]",
+            "tuple": lambda items: f"({self._items(items)}{',' if len(items) == 1 else ''})",
+            "set": lambda items: f"{{{self._items(items)}}}" if items else "set()",
+            "frozenset": lambda items: f"frozenset([{self._items(items)}])",
+            "dict": self._dict,
+            "range": lambda parts: f"range({self._items(parts)})",
+            "slice": lambda parts: f"slice({self._items(parts)})",
+            "ellipsis": lambda _: "...",
+            "path": lambda path: f"{_imported('pathlib', 'Path')}({_checked(path, str)!r})",
+            "tensor": _tensor,
+            "array": self._array,
+            "array_dtype": lambda name: f"{_imported('numpy', 'dtype')}({_identifier(name)!r})",
+            "scalar": lambda it: f"{_imported('numpy', _identifier(it['type']))}({self.value(it['value'])})",
+            "torch": lambda name: f"torch.{_identifier(name)}",
+            "device": lambda name: f"torch.device({_checked(name, str)!r})",
+            "size": lambda sizes: f"torch.Size([{', '.join(map(str, _sizes(sizes)))}])",
+            "name": self._name,
+            "member": lambda it: f"{self._name(it['enum'])}.{_identifier(it['name'])}",
+            "partial": self._partial,
+            "call": self._call,
+            "state": self._state,
+            "omegaconf": lambda data: f"{_imported('omegaconf', 'OmegaConf')}.create({self.value(data)})",
+        }
+
+    def arguments(self, arguments: Mapping[str, Any]) -> str:
+        args, kwargs = _checked(arguments["args"], list, tuple), _checked(arguments["kwargs"], dict)
+        texts = [self.value(each) for each in args]
+        named = {name: self.value(each) for name, each in kwargs.items()}
+        texts += [f"{name}={text}" for name, text in named.items() if _is_identifier(name)]
+        others = [f"{name!r}: {text}" for name, text in named.items() if not _is_identifier(name)]
+        return ", ".join([*texts, f"**{{{', '.join(others)}}}"] if others else texts)
+
+    def value(self, value: Any) -> str:
+        """Return the text of a described value.
+
+        Raises:
+            NotWritableError: it cannot be made again.
+        """
+        if value is None or isinstance(value, (bool, int, str)):
+            return repr(value)
+        if isinstance(value, float) and math.isfinite(value):
+            return repr(value)
+        if not isinstance(value, dict) or len(value) != 1:
+            raise NotWritableError("a value of an unknown kind")
+        ((kind, content),) = value.items()
+        if kind == "left_out":
+            raise NotWritableError(str(content))
+        write_kind = self._kinds.get(kind)
+        self._depth += 1
+        if write_kind is None or self._depth > _DEEPEST:
+            raise NotWritableError("a value of an unknown kind")
+        try:
+            return write_kind(content)
+        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+            raise NotWritableError("a value that is damaged in the recording") from error
+        finally:
+            self._depth -= 1
+
+    def _items(self, items: Any) -> str:
+        return ", ".join(map(self.value, _checked(items, list)))
+
+    def _dict(self, pairs: Any) -> str:
+        return f"{{{', '.join(f'{self.value(key)}: {self._part(value)}' for key, value in _checked(pairs, list))}}}"
+
+    def _part(self, value: Any) -> str:
+        """Return the text of a part of a configuration, which may have parts that the model does not need."""
+        is_left_out = isinstance(value, dict) and "left_out" in value
+        return _LEFT_OUT if is_left_out else self.value(value)
+
+    def _special_float(self, text: Any) -> str:
+        if text not in ("nan", "inf", "-inf"):
+            raise NotWritableError("a value that is damaged in the recording")
+        return f"float({text!r})"
+
+    def _array(self, it: Any) -> str:
+        return f"{_imported('numpy', 'ones')}({_shape(it['shape'])}, dtype={_identifier(it['dtype'])!r})"
+
+    def _name(self, reference: Any) -> str:
+        name, module = _dotted(reference["name"]), _dotted(reference["module"])
+        if reference.get("file") == self._home:
+            return name
+        if module == "builtins":
+            return name
+        if module.startswith("torch.nn.modules."):
+            return f"torch.nn.{name}"
+        if module == "torch" or module.startswith("torch.nn.functional"):
+            return f"{module}.{name}"
+        first, _, rest = name.partition(".")
+        return f"{_imported(module, first)}.{rest}" if rest else _imported(module, first)
+
+    def _partial(self, it: Any) -> str:
+        given = self.arguments(it)
+        function = self.value(it["function"])
+        return f"{_imported('functools', 'partial')}({function}{', ' if given else ''}{given})"
+
+    def _call(self, it: Any) -> str:
+        kind, args, kwargs = self._name(it["class"]), _checked(it["args"], list), _checked(it["kwargs"], dict)
+        if not args and kwargs:
+            # A configuration: only the model knows which of its fields matter.
+            parts = (f"{name}={self._part(each)}" for name, each in kwargs.items() if _checked_name(name))
+            return f"{kind}({', '.join(parts)})"
+        return f"{kind}({self.arguments(it)})"
+
+    def _state(self, it: Any) -> str:
+        attributes = _checked(it["attributes"], dict)
+        kind = self._name(it["class"])
+        parts = ", ".join(f"{_checked(name, str)!r}: {self._part(each)}" for name, each in attributes.items())
+        return f"(lambda made: made.__dict__.update({{{parts}}}) or made)(object.__new__({kind}))"
+
+
+def _tensor(it: Any) -> str:
+    dtype, shape = _identifier(it["dtype"]), _shape(it["shape"])
+    if dtype in _FLOATS:
+        further = "" if dtype == "float32" else f", dtype=torch.{dtype}"
+        further += ", requires_grad=True" if it.get("requires_grad") and not it.get("parameter") else ""
+        text = f"torch.randn({shape}{further})"
+        return f"torch.nn.Parameter({text})" if it.get("parameter") else text
+    if dtype.startswith("float"):
+        return f"torch.randn({shape}).to(torch.{dtype})"
+    if dtype == "bool" or dtype in _INTS:
+        # Ones are indexes, lengths and masks with which a model runs.
+        text = f"torch.ones({shape}, dtype=torch.{dtype})"
+        return f"torch.nn.Parameter({text}, requires_grad=False)" if it.get("parameter") else text
+    raise NotWritableError(f"a tensor of {dtype}")
+
+
+def _shape(sizes: Any) -> str:
+    found = _sizes(sizes)
+    return f"({', '.join(map(str, found))}{',' if len(found) == 1 else ''})"
+
+
+def _sizes(sizes: Any) -> list[int]:
+    found = _checked(sizes, list)
+    if len(found) > _MOST_SIZES or not all(type(size) is int and size >= 0 for size in found):
+        raise NotWritableError("a tensor of unknown sizes")
+    return list(found)
+
+
+def _imported(module: str, name: str) -> str:
+    expression = import_expression(f"{module}.{name}")
+    if expression is None:
+        raise NotWritableError("a name of an unknown module")
+    return write(expression)
+
+
+def _checked(value: Any, *kinds: type) -> Any:
+    if not isinstance(value, kinds):
+        raise TypeError("a part of a recording is of another type")
+    return value
+
+
+def _checked_name(name: str) -> bool:
+    _identifier(name)
+    return True
+
+
+def _identifier(text: Any) -> str:
+    if not _is_identifier(text):
+        raise NotWritableError("a name that is none")
+    return str(text)
+
+
+def _is_identifier(text: Any) -> bool:
+    return isinstance(text, str) and text.isidentifier() and text not in ("None", "True", "False", "__debug__")
+
+
+def _dotted(text: Any) -> str:
+    for part in _checked(text, str).split("."):
+        _identifier(part)
+    return str(text)
