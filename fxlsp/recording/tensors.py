@@ -90,4 +90,4 @@ def float_dtype_of(torch: Any, module: Any, most_modules: int = 32) -> str | Non
 
 def is_recording_a_graph(torch: Any) -> bool:
     """Return whether torch is tracing or compiling: what is read of a tensor would become part of a graph."""
-    return torch._C._get_tracing_state() is not None or torch.compiler.is_compiling()
+    return bool(torch.jit.is_tracing() or torch.compiler.is_compiling())
