@@ -22,6 +22,7 @@ from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
 from .priors.configurations import configurations
 from .priors.constructor import (
+    class_names,
     first_init,
     further_arguments,
     is_configuration,
@@ -122,6 +123,7 @@ class Search:
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
+        self._facts.class_names = class_names(target)
         self._facts.weights = without_weights(target)
         self._queue.push(Trial(first), (0, 0), 0)
         self._push_other_configurations(target, name, first)
