@@ -28,6 +28,8 @@ class ModelTarget:
     """File whose names ``init`` and ``inputs`` use, if it is not the target's own file."""
     fails: bool = False
     """Whether a search found that the model fails for all inputs."""
+    only: str = ""
+    """Under which condition alone it runs, where a search found that this condition is its mistake."""
     is_guessed: bool = False
     """Whether the arguments of ``init`` were guessed."""
 

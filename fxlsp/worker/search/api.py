@@ -144,6 +144,7 @@ class RecipeSearch:
             source="search",
             # It was proven of the inputs that were found.
             fails=found.fails and stated is None,
+            only=found.only if stated is None else "",
             is_guessed=is_guessed,
         )
 

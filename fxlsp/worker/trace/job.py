@@ -43,7 +43,7 @@ from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
-from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken
+from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
 from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
@@ -125,6 +125,7 @@ class TraceJob:
                 downgrade(problem, self._target) if problem in doubted else problem for problem in report.problems
             )
             problems = tuple(weaken(problem, self._target, self._source_map) for problem in problems)
+            problems = with_condition(problems, self._target.only)
             report = replace(report, problems=problems)
         if self._is_graph_sent:
             report = replace(report, nodes=(), modules=(), calls=())
