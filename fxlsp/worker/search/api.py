@@ -145,6 +145,7 @@ class RecipeSearch:
             # It was proven of the inputs that were found.
             fails=found.fails and stated is None,
             only=found.only if stated is None else "",
+            sizes_note=found.sizes_note if stated is None else "",
             is_guessed=is_guessed,
         )
 

@@ -77,6 +77,8 @@ class SearchResult:
     """Whether the model fails whatever its inputs are: ``inputs`` are then those with which it gets furthest."""
     only: str = ""
     """Under which condition alone it runs, where that condition is the mistake: "runs only where ..."."""
+    sizes_note: str = ""
+    """Which sizes that the user wants the inputs do not have, since the model does not run with them."""
     rules: Mapping[str, RuleCounts] = field(default_factory=dict)
 
 
@@ -109,6 +111,8 @@ class Search:
         """Whether no argument is a configuration of which the code makes several."""
         self._is_init_given = False
         """Whether the construction was not searched."""
+        self._sizes_note = ""
+        """Which sizes that the user wants do not run."""
         self._only = ""
         """Under which condition alone the model runs, where that is its mistake."""
 
@@ -187,7 +191,8 @@ class Search:
                 self._init, inputs = best[0].init_text, best[0].inputs.text
         error = None if self._furthest is None else self._furthest[1].error
         cost = self._budget.tries, self._budget.spent_ms
-        return SearchResult(self._init, inputs, *cost, error, fails, self._only, dict(self._counts))
+        notes = self._only, self._sizes_note
+        return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts))
 
     def _without_unknowns(self, trial: Trial, outcome: TrialOutcome) -> tuple[Trial, TrialOutcome]:
         """Return a failed trial with values for what is unknown, if it gets as far with them."""
@@ -369,7 +374,10 @@ class Search:
             if trial != self._guessed:
                 self._budget.allow(_MORE_FOR_CONVENTIONS)
                 trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
-            trial = with_wanted_sizes(trial, self._sizes, self._runs)
+            self._budget.allow(_MORE_FOR_CONVENTIONS)
+            trial, note = with_wanted_sizes(trial, self._sizes, self._runs)
+            # Without tries left it is not known with which sizes it runs.
+            self._sizes_note = "" if self._budget.is_spent else note
             trial = self._with_sizes_apart(trial)
         assert trial.inputs is not None
         self._init = trial.init_text

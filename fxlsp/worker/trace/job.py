@@ -126,7 +126,8 @@ class TraceJob:
             )
             problems = tuple(weaken(problem, self._target, self._source_map) for problem in problems)
             problems = with_condition(problems, self._target.only)
-            report = replace(report, problems=problems)
+            recipe = replace(report.recipe, sizes_note=self._target.sizes_note)
+            report = replace(report, problems=problems, recipe=recipe)
         if self._is_graph_sent:
             report = replace(report, nodes=(), modules=(), calls=())
         return ReportMessage(
