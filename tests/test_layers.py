@@ -61,7 +61,7 @@ ORDERS = {
     "worker/operations": """
         operation
         layers, elementwise, reshaping
-        windows, products, fitting_numbers
+        windows, products, fitting_numbers, sequences
         mismatches
     """,
     "worker/checks": """

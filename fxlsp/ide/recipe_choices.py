@@ -98,6 +98,7 @@ def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
     if state is None or recipe is None:
         return _line_inside(states, choices)
     facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe) + _former(state, recipe)]
+    facts += [recipe.sizes_note] if recipe.sizes_note else []
     facts += [*_number(state, choices), *_outdated(state), *_unused_calls(snapshot, path, name, recipe)]
     return " · ".join([*facts, "chosen"] if state.pinned else facts)
 

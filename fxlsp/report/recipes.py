@@ -24,3 +24,5 @@ class Recipe(JsonObject):
     source: RecipeSource
     file: str | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Real absolute path of the file whose names the texts use, if it is not the target's own file."""
+    sizes_note: str = field(default="", metadata=UNLESS_DEFAULT)
+    """Which preferred sizes guessed inputs do not have, since the model does not run with them; "" if none."""

@@ -17,5 +17,10 @@ class Sizes(JsonObject):
     sequence: int | None = None
     """Length of a sequence, elements."""
 
+    @property
+    def all(self) -> frozenset[int]:
+        """Return those that are preferred."""
+        return frozenset(size for size in (self.batch, self.image, self.sequence) if size is not None)
+
 
 ANY_SIZES = Sizes()

@@ -78,6 +78,8 @@ class RecipeGuess(JsonObject):
 
     init: str
     inputs: str | None
+    sizes_note: str = field(default="", metadata=UNLESS_DEFAULT)
+    """Which preferred sizes these inputs do not have, since the model does not run with them."""
 
 
 @dataclass(frozen=True, slots=True)

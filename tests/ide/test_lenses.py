@@ -173,6 +173,12 @@ def test_a_recipe_with_parts_that_a_search_made_up_says_so() -> None:
     assert "recipe: Net(…)(y) · guess, … is invented" in texts(snapshot(TEXT, made.state()))
 
 
+def test_a_guess_without_the_sizes_of_the_settings_says_so() -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", "y", "search", sizes_note="runs with a sequence of 16, not 13 as set")
+    assert "recipe: Net()(y) · guess · runs with a sequence of 16, not 13 as set" in texts(snapshot(TEXT, made.state()))
+
+
 def test_a_guess_that_an_edit_has_changed_names_the_inputs_of_before() -> None:
     made = trace()
     made.recipe = Recipe("Net()", "y", "search")

@@ -41,11 +41,18 @@ def unchecked_models(results: CheckResults) -> list[UncheckedModel]:
 
 
 def unchecked_lines(results: CheckResults) -> Iterator[str]:
-    """Yield the last lines of ``--format full``: what could not be checked, and what a guess was preferred to."""
+    """Yield the last lines of ``--format full``: what could not be checked, and what a guess replaces."""
     unchecked = unchecked_models(results)
     if unchecked:
         yield "Not checked:"
         yield from (f"  {location_text(each.location)}: {each.target}: {each.reason}" for each in unchecked)
+    other = [entry for entry in results.entries() if entry.recipe is not None and entry.recipe.sizes_note]
+    if other:
+        yield "Sizes of the settings that guessed inputs do not have:"
+        yield from (
+            f"  {location_text(each.location)}: {each.target}: {each.recipe.sizes_note if each.recipe else ''}"
+            for each in other
+        )
     unused = list(_unused_calls(results))
     if unused:
         yield "Calls that feed no model, so its inputs were guessed:"

@@ -149,4 +149,5 @@ def source_text(recipe: Recipe) -> str:
         return _SOURCES[recipe.source]
     if recipe.source != "search":
         return recipe.source
-    return f"found by search, {INVENTED}" if has_invented_parts(recipe) else "found by search"
+    facts = ["found by search", *([INVENTED] if has_invented_parts(recipe) else []), recipe.sizes_note]
+    return ", ".join(fact for fact in facts if fact)

@@ -28,6 +28,10 @@ class ModelTarget:
     """File whose names ``init`` and ``inputs`` use, if it is not the target's own file."""
     fails: bool = False
     """Whether a search found that the model fails for all inputs."""
+    only: str = ""
+    """Under which condition alone it runs, where a search found that this condition is its mistake."""
+    sizes_note: str = ""
+    """Which preferred sizes its inputs do not have, since it does not run with them."""
     is_guessed: bool = False
     """Whether the arguments of ``init`` were guessed."""
 
@@ -117,8 +121,12 @@ def guessed_target(request: TraceRequest) -> ModelTarget | None:
     guessed = guessed_request(request)
     if guessed is None:
         return None
-    target = next(targets_of(guessed))
-    return replace(target, is_guessed=not request.recipe.init and not (target.init or "").endswith("()"))
+    target, guess = next(targets_of(guessed)), request.recipe.guess
+    return replace(
+        target,
+        is_guessed=not request.recipe.init and not (target.init or "").endswith("()"),
+        sizes_note="" if guess is None else guess.sizes_note,
+    )
 
 
 def guess_of(request: TraceRequest) -> Recipe | None:

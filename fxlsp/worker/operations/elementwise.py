@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -190,3 +191,27 @@ def loss_of_classes(operation: Operation) -> Mismatch | None:
 def loss_layer(operation: Operation, layer: Any, label: str) -> Mismatch | None:
     """Return the mismatch of ``nn.CrossEntropyLoss`` or ``nn.NLLLoss`` and its target."""
     return loss_of_classes(operation)
+
+
+def loss_of_pairs(operation: Operation, layer: Any, label: str) -> Mismatch | None:
+    """Return the mismatch of a layer such as ``nn.MSELoss``, which stretches its input and target to one shape."""
+    given, target = operation.tensor(0, "input"), operation.tensor(1, "target")
+    if given is None or target is None:
+        return None
+    operands = [(operation.key(0, "input"), given), (operation.key(1, "target"), target)]
+    shapes = [tuple(int(size) for size in tensor.shape) for _, tensor in operands]
+    common = _common(shapes)
+    at = _differing(shapes, common)
+    if at is None:
+        return None
+    found = _differ(operation, operands, shapes, common, at)
+    return replace(found, headline=found.headline.replace(f"`{operation.name}`", label, 1))
+
+
+def loss_of_equal_shapes(operation: Operation, layer: Any, label: str) -> Mismatch | None:
+    """Return the mismatch of ``nn.BCELoss`` and its relatives, which stretch nothing."""
+    given, target = operation.tensor(0, "input"), operation.tensor(1, "target")
+    if given is None or target is None or given.shape == target.shape:
+        return None
+    headline = f"{label} takes a target of the shape of its input, {shape_text(given.shape)}, got "
+    return Mismatch(headline + shape_text(target.shape), {operation.key(1, "target"): Fit(tuple(given.shape))})

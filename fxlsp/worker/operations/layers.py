@@ -144,61 +144,6 @@ def _embedding(operation: Operation, layer: Any, label: str) -> Mismatch | None:
     return embedding(label, operation.key(0, "input"), given, layer.num_embeddings, type(given) is torch.Tensor)
 
 
-def _recurrent(operation: Operation, layer: Any, label: str) -> Mismatch | None:
-    given = operation.tensor(0, "input")
-    if given is None:
-        return None
-    ranks = (1, 2) if isinstance(layer, nn.RNNCellBase) else (2, 3)
-    wrong = dimensions(label, given, *ranks)
-    return wrong or features(label, operation.key(0, "input"), given, layer.input_size)
-
-
-def _attention(operation: Operation, layer: Any, label: str) -> Mismatch | None:
-    sizes = {"query": layer.embed_dim, "key": layer.kdim, "value": layer.vdim}
-    given = {name: operation.tensor(position, name) for position, name in enumerate(sizes)}
-    if any(tensor is None for tensor in given.values()):
-        return None
-    for position, (name, wanted) in enumerate(sizes.items()):
-        tensor = given[name]
-        assert tensor is not None
-        found = features(label, operation.key(position, name), tensor, wanted, what=name)
-        if found is not None:
-            fitting = {
-                operation.key(at, each): with_size(operand, -1, sizes[each])
-                for at, (each, operand) in enumerate(given.items())
-                if operand is not None and operand.dim()
-            }
-            return Mismatch(found.headline, fitting, found.is_certain)
-    key, value = given["key"], given["value"]
-    assert key is not None
-    assert value is not None
-    axis = 0 if key.dim() == 2 or not layer.batch_first else 1
-    if key.dim() == value.dim() and key.dim() > axis and key.shape[axis] != value.shape[axis]:
-        fits = with_size(value, axis, int(key.shape[axis]))
-        headline = f"{label} takes as many values as keys, got {key.shape[axis]} keys and {value.shape[axis]} values"
-        return Mismatch(headline, {operation.key(2, "value"): fits})
-    return None
-
-
-def _transformer(operation: Operation, layer: Any, label: str) -> Mismatch | None:
-    wanted = next(
-        (module.embed_dim for module in module_tree.modules(layer) if isinstance(module, nn.MultiheadAttention)), None
-    )
-    found: list[Mismatch] = []
-    fitting: dict[Key, Fit | int] = {}
-    names = ("src", "tgt") if isinstance(layer, nn.Transformer) else ("src",)
-    names = ("tgt", "memory") if isinstance(layer, (nn.TransformerDecoder, nn.TransformerDecoderLayer)) else names
-    for position, name in enumerate(names):
-        given = operation.tensor(position, name)
-        wrong = None
-        if given is not None and wanted is not None:
-            wrong = features(label, operation.key(position, name), given, wanted, what=name if len(names) > 1 else "")
-        if wrong is not None:
-            found.append(wrong)
-            fitting |= wrong.fitting
-    return Mismatch(found[0].headline, fitting, all(each.is_certain for each in found)) if found else None
-
-
 def _parametric_relu(operation: Operation, layer: Any, label: str) -> Mismatch | None:
     given, wanted = operation.tensor(0, "input"), layer.num_parameters
     if given is None or wanted == 1 or given.dim() < 2 or given.shape[1] == wanted:
@@ -227,15 +172,6 @@ LAYERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], LayerRule], .
     ((*INSTANCE_NORMS, nn.GroupNorm), _normalization),
     ((nn.LayerNorm, nn.RMSNorm), _layer_norm),
     ((nn.Embedding, nn.EmbeddingBag), _embedding),
-    ((nn.RNNBase, nn.RNNCellBase), _recurrent),
-    (nn.MultiheadAttention, _attention),
-    (
-        (
-            *(nn.TransformerEncoderLayer, nn.TransformerEncoder, nn.TransformerDecoderLayer, nn.TransformerDecoder),
-            nn.Transformer,
-        ),
-        _transformer,
-    ),
     (nn.PReLU, _parametric_relu),
 )
 

@@ -9,7 +9,15 @@ import torch
 from torch import nn
 
 from ..torch_private.layers import CONVOLUTIONS, POOLS
-from .elementwise import ELEMENTWISE, elementwise, joined, loss_layer, loss_of_classes
+from .elementwise import (
+    ELEMENTWISE,
+    elementwise,
+    joined,
+    loss_layer,
+    loss_of_classes,
+    loss_of_equal_shapes,
+    loss_of_pairs,
+)
 from .layers import LAYERS, LayerRule, embedding, layer_norm, of_weights_dtype
 from .operation import Fit, Key, Mismatch, Operation
 from .products import added_product, attention, einsum, linear, product
@@ -25,6 +33,7 @@ from .reshaping import (
     unflatten,
     view,
 )
+from .sequences import SEQUENCE_LAYERS
 from .windows import convolution, convolution_layer, pooling, pooling_layer
 
 Rule = Callable[[Operation], Mismatch | None]
@@ -52,11 +61,18 @@ def _functional_embedding(operation: Operation) -> Mismatch | None:
     return embedding(operation.label, operation.key(0, "input"), given, int(weight.shape[0]), has_data)
 
 
+def _binary_loss(operation: Operation) -> Mismatch | None:
+    return loss_of_equal_shapes(operation, None, operation.label)
+
+
 _LAYERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], LayerRule], ...] = (
     *LAYERS,
+    *SEQUENCE_LAYERS,
     (CONVOLUTIONS, convolution_layer),
     (POOLS, pooling_layer),
     ((nn.CrossEntropyLoss, nn.NLLLoss), loss_layer),
+    ((nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss), loss_of_pairs),
+    ((nn.BCELoss, nn.BCEWithLogitsLoss), loss_of_equal_shapes),
     ((nn.Softmax, nn.LogSoftmax, nn.Softmin, nn.GLU, nn.Flatten), _along),
 )
 
@@ -75,6 +91,7 @@ _FUNCTIONS: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("cat", "concat", "concatenate", "stack"), (joined,)),
     **dict.fromkeys(("view", "reshape"), (view,)),
     **dict.fromkeys(("cross_entropy", "nll_loss"), (loss_of_classes,)),
+    **dict.fromkeys(("binary_cross_entropy", "binary_cross_entropy_with_logits"), (_binary_loss,)),
     "linear": (linear,),
     "einsum": (einsum,),
     "scaled_dot_product_attention": (attention,),

@@ -14,7 +14,7 @@ from ...report.graph import Node
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
-from ..building.failures import innermost_of_workspace, operation_problem
+from ..building.failures import innermost_of_workspace, operation_problem, text_of
 from ..building.own_mistakes import is_mistaken_operation, layer_as_tensor
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
@@ -76,6 +76,7 @@ class FailingNodes:
             headline = layer_as_tensor(value.error, self._modules, value.inputs)
             if value.mismatch is not None:
                 headline = value.mismatch.headline
+            headline = headline or self._sequence_as_tensor(node, value.error)
             problem = operation_problem(
                 value.error,
                 reported,
@@ -115,6 +116,28 @@ class FailingNodes:
         # What ran elsewhere on assumed values may fail on those that it will get.
         proven = [path for other, path in others if path != steps and not self._values[other].is_assumed]
         return min((_divergence(steps, path) for path in proven), default=last)
+
+    def _sequence_as_tensor(self, node: torch.fx.Node, error: BaseException) -> str:
+        """Return one line about an operand that is the tuple or list that an operation returned; "" without one."""
+        if not isinstance(error, (TypeError, AttributeError)):
+            return ""
+        names = {held: name for name, held in reversed(list(self._origins[node].variables.items()))}
+        for operand in node.all_input_nodes:
+            value = self._values.get(operand)
+            held = None if value is None else value.output
+            if not isinstance(held, (tuple, list)) or isinstance(held, torch.Size) or operand.op == "placeholder":
+                continue
+            kind = "tuple" if isinstance(held, tuple) else "list"
+            if kind not in text_of(error) and type(held).__name__ not in text_of(error):
+                continue
+            made = self._nodes[operand]
+            is_layer = operand.op == "call_module"
+            by = f"layer `{layer_name(str(operand.target))}`" if is_layer else f"`{_function_name(operand)}`"
+            place = _first_of_workspace([step.location for step in made.stack][::-1])
+            where = f", line {place.line}" if place is not None else ""
+            what = f"`{names[operand]}`" if operand in names else "an operand"
+            return f"{what} is the {kind} that {by} returns{where}: unpack it, or take the item that is meant"
+        return ""
 
     def _related(
         self, node: torch.fx.Node, location: Location | None, steps: Sequence[Location]
@@ -161,6 +184,10 @@ class FailingNodes:
             if len(sources) != 1 or self._shape(sources[0]) != self._shape(node):
                 return node
             node = sources[0]
+
+
+def _function_name(node: torch.fx.Node) -> str:
+    return str(node.target if node.op == "call_method" else getattr(node.target, "__name__", node.target))
 
 
 def _kind(node: Node) -> object:

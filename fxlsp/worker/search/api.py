@@ -20,7 +20,7 @@ from ..plain_pass.feeding import complete_recipe
 from ..torch_private import FakeTensorMode
 from .budget import Budget
 from .engine import Search, SearchResult
-from .priors.constructor import is_nothing, parameters_of, without_weights
+from .priors.constructor import is_default_class, is_nothing, parameters_of, without_weights
 from .runner import RunConditions
 
 _FAKES_LOG = logging.getLogger(FakeTensorMode.__module__)
@@ -86,6 +86,8 @@ class RecipeSearch:
         if any(is_nothing(parameter.default) for parameter in parameters):
             return isinstance(error, IndexError)
         kinds = {parameter.kind for parameter in parameters}
+        if "attribute name must be string" in text and any(is_default_class(each.default) for each in parameters):
+            return True
         if isinstance(error, KeyError) and inspect.Parameter.VAR_KEYWORD in kinds:
             return True
         if isinstance(error, (AssertionError, ValueError)) and inspect.Parameter.VAR_KEYWORD in kinds:
@@ -142,6 +144,8 @@ class RecipeSearch:
             source="search",
             # It was proven of the inputs that were found.
             fails=found.fails and stated is None,
+            only=found.only if stated is None else "",
+            sizes_note=found.sizes_note if stated is None else "",
             is_guessed=is_guessed,
         )
 

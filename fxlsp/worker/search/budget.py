@@ -43,9 +43,14 @@ class Budget:
     def spent_ms(self) -> float:
         return (time.process_time() - self._start) * 1000
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether no other try may begin."""
+        return self.tries >= self._most or (self._left() <= 0 and self.tries >= self._large)
+
     def begin_try(self) -> bool:
         """Return whether another try may begin, and count it."""
-        if self.tries >= self._most or (self._left() <= 0 and self.tries >= self._large):
+        if self.is_spent:
             return False
         self.tries += 1
         return True

@@ -22,6 +22,7 @@ from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
 from .priors.configurations import configurations
 from .priors.constructor import (
+    class_names,
     first_init,
     further_arguments,
     is_configuration,
@@ -31,7 +32,9 @@ from .priors.constructor import (
     without_weights,
 )
 from .priors.inputs import first_inputs, part_of_input
+from .priors.tables import BATCH
 from .priors.written import named_inputs, written_inputs
+from .proofs.coincidences import has_size, is_made_of_numbers, runs_only_where, with_moved_sizes
 from .proofs.proof import contradicts_itself, fails_without_inputs
 from .rules import RuleCounts, suggestions
 from .rules.measured import SOLVED, measurement_of
@@ -72,6 +75,10 @@ class SearchResult:
     """What the furthest trial ended with, where no inputs were found that the model runs with."""
     fails: bool = False
     """Whether the model fails whatever its inputs are: ``inputs`` are then those with which it gets furthest."""
+    only: str = ""
+    """Under which condition alone it runs, where that condition is the mistake: "runs only where ..."."""
+    sizes_note: str = ""
+    """Which sizes that the user wants the inputs do not have, since the model does not run with them."""
     rules: Mapping[str, RuleCounts] = field(default_factory=dict)
 
 
@@ -104,6 +111,10 @@ class Search:
         """Whether no argument is a configuration of which the code makes several."""
         self._is_init_given = False
         """Whether the construction was not searched."""
+        self._sizes_note = ""
+        """Which sizes that the user wants do not run."""
+        self._only = ""
+        """Under which condition alone the model runs, where that is its mistake."""
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
@@ -122,6 +133,7 @@ class Search:
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
+        self._facts.class_names = class_names(target)
         self._facts.weights = without_weights(target)
         self._queue.push(Trial(first), (0, 0), 0)
         self._push_other_configurations(target, name, first)
@@ -169,7 +181,7 @@ class Search:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
             traceback.print_exc()
-        fails, best = False, None if inputs is not None else self._best_failure()
+        fails, best = bool(self._only), None if inputs is not None else self._best_failure()
         if best is not None:
             is_furthest, best = best is self._furthest, self._without_unknowns(*best)
             fails = self._fails(*best) or self._furthest_fails_like(best[1])
@@ -178,9 +190,9 @@ class Search:
             if best[0].inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = best[0].init_text, best[0].inputs.text
         error = None if self._furthest is None else self._furthest[1].error
-        return SearchResult(
-            self._init, inputs, self._budget.tries, self._budget.spent_ms, error, fails, dict(self._counts)
-        )
+        cost = self._budget.tries, self._budget.spent_ms
+        notes = self._only, self._sizes_note
+        return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts))
 
     def _without_unknowns(self, trial: Trial, outcome: TrialOutcome) -> tuple[Trial, TrialOutcome]:
         """Return a failed trial with values for what is unknown, if it gets as far with them."""
@@ -227,7 +239,8 @@ class Search:
         is_given = self._is_given(trial)
         if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
             return True
-        if trial.inputs is None or not (is_given or self._is_made_by_numbers(trial, outcome)):
+        is_varied = is_given or self._is_made_by_numbers(trial, outcome)
+        if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
             return False
         budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
 
@@ -236,10 +249,19 @@ class Search:
 
         with suppress(Exception, OutOfTimeError), budget.enforced():
             places, outcome = self._facts.places, run(trial) or outcome
-            if is_given and fails_without_inputs(trial, outcome, run, places):
+            self._only = self._condition(trial, outcome)
+            if self._only or (is_given and fails_without_inputs(trial, outcome, run, places)):
                 return True
-            return contradicts_itself(trial, outcome, run, places)
+            return is_varied and contradicts_itself(trial, outcome, run, places)
         return False
+
+    def _condition(self, trial: Trial, outcome: TrialOutcome) -> str:
+        """Return under which condition alone the model of a failed trial runs, where that condition is its mistake.
+
+        A guessed flag, such as ``batch_first``, may be what is wrong.
+        """
+        is_known = outcome.error is not None and (self._is_given(trial) or is_made_of_numbers(trial))
+        return (runs_only_where(trial, outcome) or "") if is_known else ""
 
     def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether nothing but numbers was guessed of the arguments, so that a proof can vary them.
@@ -352,10 +374,33 @@ class Search:
             if trial != self._guessed:
                 self._budget.allow(_MORE_FOR_CONVENTIONS)
                 trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
-            trial = with_wanted_sizes(trial, self._sizes, self._runs)
+            self._budget.allow(_MORE_FOR_CONVENTIONS)
+            trial, note = with_wanted_sizes(trial, self._sizes, self._runs)
+            # Without tries left it is not known with which sizes it runs.
+            self._sizes_note = "" if self._budget.is_spent else note
+            trial = self._with_sizes_apart(trial)
         assert trial.inputs is not None
         self._init = trial.init_text
         return trial.inputs.text
+
+    def _with_sizes_apart(self, trial: Trial) -> Trial:
+        """Return a trial that runs, with other sizes where those that it has hide what the model does with them.
+
+        Either the model is wrong, and fails with sizes that mean different things and are not equal, or a later edit
+        would hide behind a length that is a size of the model too.
+        """
+        apart = None
+        for size, moved in with_moved_sizes(trial, self._sizes.sequence):
+            if not self._budget.begin_try():
+                break
+            outcome = self._runner.run(moved, is_strict=True)
+            self._only = self._condition(moved, outcome)
+            if self._only:
+                return moved
+            is_chosen = size == BATCH or size in self._sizes.all or has_size(moved, size)
+            if apart is None and outcome.error is None and size in outcome.sizes and not is_chosen:
+                apart = moved
+        return apart or trial
 
     def _runs(self, trial: Trial) -> bool:
         if not self._budget.begin_try():

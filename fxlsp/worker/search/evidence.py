@@ -38,6 +38,8 @@ class TargetFacts:
     """What may be passed for ``*name``."""
     defaults: Mapping[str, Guess] = field(default_factory=dict)
     """Other values of flags and paddings."""
+    class_names: Mapping[str, Guess] = field(default_factory=dict)
+    """Arguments that default to a class, with its name."""
     weights: Mapping[str, Guess] = field(default_factory=dict)
     """Arguments that ask for trained weights by default, with values that do not."""
 

@@ -27,7 +27,7 @@ from ..plain_pass.costs import (
     require_features,
 )
 from ..sandbox.accelerators import DevicesAreCpu
-from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
+from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tensors_in, tree_map
 from ..torch_private.modules import batches_of_one
 from .acceptance import InputAcceptance
 from .budget import OutOfTimeError
@@ -85,6 +85,8 @@ class TrialOutcome:
     """Whether an operation ran that fake tensors accept and data do not."""
     weight_sizes: WeightSizes | None = None
     """Which sizes come from parameters, of a strict run."""
+    sizes: frozenset[int] = frozenset()
+    """Those of all tensors of a strict run."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,7 @@ class TrialRunner:
             used = None if watch.failing is None else (watch.failing.args, watch.failing.kwargs)
             outcome.refuses_inputs = watch.acceptance.is_refused(used)
         outcome.progress, outcome.is_lenient = (1, watch.count), watch.is_lenient
+        outcome.sizes = frozenset(watch.sizes)
 
 
 def _checked(error: BaseException) -> BaseException:
@@ -291,6 +294,7 @@ class _Watch(TorchFunctionMode):
         self.acceptance = InputAcceptance(())
         self.is_lenient = False
         self.weight_sizes: WeightSizes | None = None
+        self.sizes: set[int] = set()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -310,6 +314,7 @@ class _Watch(TorchFunctionMode):
         self.acceptance.note((args, kwargs), result)
         if self.weight_sizes is not None:
             self.weight_sizes.note(name, args, kwargs or {}, result)
+            self.sizes.update(size for each in tensors_in(result) for size in each.shape)
         return result
 
 

@@ -16,12 +16,25 @@ from .values import Size, Tensor, Trial, changed, leaves
 _Shape = tuple[int, ...]
 
 
-def with_wanted_sizes(trial: Trial, wanted: Sizes, runs: Callable[[Trial], bool]) -> Trial:
-    """Return ``trial``, which runs, with those of the wanted sizes with which it runs as well."""
+def with_wanted_sizes(trial: Trial, wanted: Sizes, runs: Callable[[Trial], bool]) -> tuple[Trial, str]:
+    """Return ``trial``, which runs, with those of the wanted sizes with which it runs as well.
+
+    With it a note of the others: ``runs with a sequence of 16, not 13 as set``; "" if there are none.
+    """
     lengths = (SEQUENCE, wanted.sequence)
-    for change in (_image(wanted.image), _sequence(wanted.sequence), _batch(wanted.batch, lengths)):
-        trial = next(filter(runs, _changed(trial, change)), trial)
-    return trial
+    changes = (
+        (_image(wanted.image), f"images of {IMAGE}, not {wanted.image}"),
+        (_sequence(wanted.sequence), f"a sequence of {SEQUENCE}, not {wanted.sequence}"),
+        (_batch(wanted.batch, lengths), f"a batch of {BATCH}, not {wanted.batch}"),
+    )
+    refused: list[str] = []
+    for change, note in changes:
+        others = [other for other in _changed(trial, change) if other != trial]
+        found = next(filter(runs, others), None)
+        if found is None and others:
+            refused.append(note)
+        trial = found or trial
+    return trial, f"runs with {' and '.join(refused)} as set" if refused else ""
 
 
 @dataclass(frozen=True)

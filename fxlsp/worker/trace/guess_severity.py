@@ -37,6 +37,19 @@ def downgrade(problem: Problem, target: ModelTarget) -> Problem:
     return problem
 
 
+def with_condition(problems: tuple[Problem, ...], only: str) -> tuple[Problem, ...]:
+    """Return problems of which the first failing operation says under which condition alone the model runs.
+
+    Args:
+        problems: Those of a report.
+        only: The condition, "runs only where ..."; "" without one.
+    """
+    first = next((each for each in problems if each.code == OPERATION_FAILS and each.severity == "error"), None)
+    if not only or first is None:
+        return problems
+    return tuple(replace(each, message=f"{only}\n{each.message}") if each is first else each for each in problems)
+
+
 def behind_a_failure(report: Report) -> tuple[Problem, ...]:
     """Return the problems of operations that fail only where an operation before them has failed.
 

@@ -44,7 +44,7 @@ from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
 from .data_pass import report_with_data
-from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken
+from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
 from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
@@ -126,7 +126,9 @@ class TraceJob:
                 downgrade(problem, self._target) if problem in doubted else problem for problem in report.problems
             )
             problems = tuple(weaken(problem, self._target, self._source_map) for problem in problems)
-            report = replace(report, problems=problems)
+            problems = with_condition(problems, self._target.only)
+            recipe = replace(report.recipe, sizes_note=self._target.sizes_note)
+            report = replace(report, problems=problems, recipe=recipe)
         if self._is_graph_sent:
             report = replace(report, nodes=(), modules=(), calls=())
         return ReportMessage(

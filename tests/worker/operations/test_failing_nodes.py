@@ -233,3 +233,64 @@ def test_a_failure_in_each_of_stacked_layers_is_reported_in_the_layer(
 def test_stacked_layers_that_fit_are_no_failures(failing: Callable[..., Any]) -> None:
     body, (layers, calls) = "return F.relu(self.own(x) + self.near(x[:1]))", STACKS[0]
     failing(STACKED.format(body=body, layers=layers, calls=calls), "torch.ones(6, 8)")
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "headline"),
+    [
+        (
+            "nn.MultiheadAttention(8, 2)",
+            "a = self.f(x, x, x)\n        return ⟦x + a⟧",
+            "`a` is the tuple that layer `f` returns, line 15: unpack it, or take the item that is meant",
+        ),
+        (
+            "nn.GRU(8, 4)",
+            "return ⟦self.f(x).relu()⟧",
+            "an operand is the tuple that layer `f` returns, line 15: unpack it, or take the item that is meant",
+        ),
+        (
+            "nn.LSTM(8, 4)",
+            "y = self.f(x)\n        return ⟦y[:, -1]⟧",
+            "`y` is the tuple that layer `f` returns, line 15: unpack it, or take the item that is meant",
+        ),
+        (
+            "nn.Linear(8, 4)",
+            "parts = x.chunk(2, -1)\n        return ⟦self.f(parts)⟧",
+            "`parts` is the tuple that `chunk` returns, line 15: unpack it, or take the item that is meant",
+        ),
+        (
+            "nn.Linear(8, 4)",
+            "top = x.max(-1)\n        return ⟦top - x⟧",
+            "`top` is the tuple that `max` returns, line 15: unpack it, or take the item that is meant",
+        ),
+    ],
+)
+def test_a_tuple_that_is_used_as_a_tensor_is_named(
+    made: str, run: str, headline: str, failing: Callable[..., Any]
+) -> None:
+    _, found = failing(
+        f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.f = {made}
+
+    def forward(self, x):
+        {run}
+""",
+        "torch.ones(3, 2, 8)",
+    )
+    assert headlines(found) == [headline]
+
+
+@pytest.mark.parametrize("run", ["torch.cat(x.chunk(2, -1), 'no')", "x.chunk(2, -1)[0] + 'text'"])
+def test_a_tuple_that_is_not_what_is_wrong_is_not_named(run: str, failing: Callable[..., Any]) -> None:
+    _, found = failing(
+        f"""
+class Net(nn.Module):
+    def forward(self, x):
+        return ⟦{run}⟧
+""",
+        "torch.ones(3, 2, 8)",
+    )
+    assert all("returns" not in each for each in headlines(found))

@@ -228,7 +228,8 @@ def test_the_channels_of_a_part_are_features(worker: Any, write: Callable[..., s
             "self.a = nn.Linear(8, 16)",
             "tokens, cond",
             "gamma, beta = self.a(cond).reshape(cond.shape[0], 1, 16).chunk(2, -1)\nreturn tokens * gamma + beta",
-            "torch.randn(2, 16, 8), torch.randn(2, 8)",
+            # 16 is the width of the layer, so a length of 16 would hide a mistake.
+            "torch.randn(2, 24, 8), torch.randn(2, 8)",
             id="tokens beside a condition",
         ),
     ],

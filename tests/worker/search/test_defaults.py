@@ -16,6 +16,7 @@ from tests.worker.search.frames import HEAD, constructed
     [
         pytest.param("width=None", "self.a = nn.Linear(width * 2, 4)", "Net(width=64)", id="None does not do"),
         pytest.param("widths=()", "self.a = nn.Linear(widths[0], 4)", "Net(widths=[64])", id="nothing does not do"),
+        pytest.param("act=nn.ELU", "self.a = getattr(nn, act)()", "Net(act='ELU')", id="nothing but a name"),
         pytest.param(
             "depths=None",
             "assert isinstance(depths, list), 'depths should be a list'",

@@ -166,6 +166,17 @@ def other_defaults(target: Any) -> dict[str, Guess]:
     return dict(sorted(found.items(), key=lambda item: not isinstance(item[1], Size)))
 
 
+def class_names(target: Any) -> dict[str, Guess]:
+    """Return the arguments that default to a class, with its name: some code looks the class up by it."""
+    kinds = {parameter.name: parameter.default for parameter in parameters_of(target)}
+    return {name: Text(repr(kind.__name__)) for name, kind in kinds.items() if is_default_class(kind)}
+
+
+def is_default_class(default: object) -> bool:
+    """Return whether a default of a parameter is a class."""
+    return isinstance(default, type) and default is not inspect.Parameter.empty
+
+
 def without_weights(target: Any) -> dict[str, Guess]:
     """Return the arguments that ask for trained weights by default, with values that do not.
 

@@ -91,6 +91,17 @@ def _options(evidence: Evidence, optional: Mapping[str, Guess]) -> Iterator[Edit
         yield {("init", name): optional[name]}
 
 
+@rule("name of a default class", "omitted", says("attribute name must be string"))
+def _by_name(evidence: Evidence) -> Iterator[Edit]:
+    """Pass the name of the class that an argument is by default, where the failing line looks a class up by it."""
+    passed = _passed(evidence)
+    if passed is None:
+        return
+    for name, guess in evidence.facts.class_names.items():
+        if name not in passed and name in evidence.words:
+            yield {("init", name): guess}
+
+
 @rule("optional input", "optional", lambda evidence: evidence.is_called and evidence.outcome.model is not None)
 def _optional_inputs(evidence: Evidence) -> Iterator[Edit]:
     """Pass inputs that may be left out: all that the failing line names at once, then each."""
