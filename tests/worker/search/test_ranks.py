@@ -45,7 +45,7 @@ def test_where_everything_has_one_size_it_keeps_it_with_another_rank() -> None:
             "self.a = nn.Conv2d(1, 4, 5)",
             "x",
             "return self.a(F.pad(x.unsqueeze(1), (2, 2, 2, 2), mode='reflect'))",
-            "torch.randn(2, 16, 4)",
+            "torch.randn(2, 16, 24)",
             id="a map that is padded",
         ),
         pytest.param(
