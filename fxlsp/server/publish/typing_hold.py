@@ -6,7 +6,6 @@ says whether a list of completions is open, so a pause counts as one whatever th
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import enum
 import re
@@ -14,15 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fxlsp.source.python.python_tree import python_tree
 from fxlsp.source.text.diff import edits_between
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.python_parser import is_beyond_repair, is_unfinished
 
-PAUSE_SECONDS = 0.3
-"""Seconds without an edit after which the user has paused, within the line perhaps."""
 IDLE_SECONDS = 1.5
 """Seconds without an edit after which the line counts as finished though the cursor may still be in it."""
 
@@ -41,12 +37,10 @@ class Finish(enum.IntEnum):
 
     TYPED = 0
     """Its last edit is within a line that the user had not left."""
-    PAUSED = 1
-    """Its last edit is within such a line, and no other came for a moment."""
-    LEFT = 2
+    LEFT = 1
     """The user had left each line, and went on to type at once."""
-    RESTED = 3
-    """It was opened or saved, or the user paused for longer."""
+    RESTED = 2
+    """It was opened or saved, or the user paused."""
 
 
 @dataclass
@@ -70,17 +64,10 @@ class TypingHold:
     def __init__(self) -> None:
         self._edited: dict[str, _Edited] = {}
         self._listeners: list[Callable[[], None]] = []
-        self._on_pause: list[Callable[[], None]] = []
 
-    def subscribe(self, on_rest: Callable[[], None], *, pauses: bool = False) -> None:
-        """Call ``on_rest`` whenever the user rests, and when the cursor leaves a line without an edit.
-
-        Args:
-            pauses: whether to call it at short pauses too.
-        """
+    def subscribe(self, on_rest: Callable[[], None]) -> None:
+        """Call ``on_rest`` whenever the user rests, and when the cursor leaves a line without an edit."""
         self._listeners.append(on_rest)
-        if pauses:
-            self._on_pause.append(on_rest)
 
     @property
     def is_resting(self) -> bool:
@@ -101,16 +88,6 @@ class TypingHold:
         if edited is None or not any(span.line <= line <= span.end_line for line in edited.left):
             return False
         return edited.line is None or not _is_in_block_of(edited.document, span.line, edited.line)
-
-    def is_in_definitions(self, path: str) -> bool:
-        """Return whether the line being typed is outside of all functions but constructors.
-
-        What it has wrong shows in other functions then.
-        """
-        edited = self._edited.get(path)
-        if edited is None or edited.line is None:
-            return False
-        return edited.document.parses and _function_around(edited.document, edited.line) in (None, "__init__")
 
     def is_broken_above(self, path: str) -> bool:
         """Return whether the lines above the one being typed are no Python, whatever follows.
@@ -166,8 +143,7 @@ class TypingHold:
         _stop(edited)
         edited.line = None
         edited.left.clear()
-        left = (digest for digest, finish in edited.finished.items() if finish >= Finish.LEFT)
-        edited.finished = dict.fromkeys(left, Finish.RESTED)
+        edited.finished = dict.fromkeys((digest for digest, finish in edited.finished.items() if finish), Finish.RESTED)
         _finish(edited, edited.document, Finish.RESTED)
         for listener in self._listeners:
             listener()
@@ -175,7 +151,6 @@ class TypingHold:
     def close(self) -> None:
         """Stop all timers and calls."""
         self._listeners.clear()
-        self._on_pause.clear()
         for edited in self._edited.values():
             _stop(edited)
 
@@ -191,20 +166,10 @@ class TypingHold:
             self._leave(edited, before, line)
         edited.line = line
         _stop(edited)
-        edited.timer = asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._pause, after.path)
+        edited.timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.rest, after.path)
         for path, other in self._edited.items():
             if other is not edited and other.line is not None:
                 self.rest(path)
-
-    def _pause(self, path: str) -> None:
-        """Note that no edit came for a moment."""
-        edited = self._edited.get(path)
-        if edited is None:
-            return
-        edited.timer = asyncio.get_running_loop().call_later(IDLE_SECONDS - PAUSE_SECONDS, self.rest, path)
-        _finish(edited, edited.document, Finish.PAUSED)
-        for listener in self._on_pause:
-            listener()
 
     def _leave(self, edited: _Edited, before: Document, line: int) -> None:
         """Note that a line was left, by a line break after it or by an edit elsewhere."""
@@ -234,15 +199,6 @@ def _finish(edited: _Edited, document: Document, finish: Finish) -> None:
         edited.finished[digest] = max(finish, edited.finished.pop(digest, finish))
     for digest in list(edited.finished)[:-_MOST_GRADES]:
         del edited.finished[digest]
-
-
-def _function_around(document: Document, line: int) -> str | None:
-    """Return the name of the innermost function that contains a line; None if there is none."""
-    tree = python_tree(document)
-    nodes = () if tree is None else ast.walk(tree.module)
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    around = [each for each in functions if each.lineno <= line <= (each.end_lineno or each.lineno)]
-    return max(around, key=lambda each: each.lineno).name if around else None
 
 
 def _cursor_line(log: EditLog) -> int:
