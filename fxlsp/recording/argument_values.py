@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .constructor_calls import Rebound
-from .references import Workspace
+from .references import RecordedFolder
 from .tensors import describe_of_numpy, describe_of_torch
 from .text_rules import reason_to_leave_out
 
@@ -54,7 +54,7 @@ def has_left_out(described: Json) -> bool:
 class Describer:
     """Description of the arguments of one call."""
 
-    def __init__(self, workspace: Workspace, describe_module: DescribeModule) -> None:
+    def __init__(self, workspace: RecordedFolder, describe_module: DescribeModule) -> None:
         self.workspace = workspace
         self._describe_module = describe_module
         self._values = 0

@@ -152,7 +152,7 @@ class Observation:
         if self._is_active:
             self._guarded(end)
 
-    # The replacements. Their errors are nobody's but the recorder's.
+    # The replacements. An error of the recorder costs its note, and never reaches the program.
 
     def _observing_init(self) -> Any:
         original, observation = self._original_init, self

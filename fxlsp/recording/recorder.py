@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from .argument_values import Describer, Json, has_left_out, left_out
 from .constructor_calls import constructor_call, owner_in
-from .recording_file import RecordedCall, RecordedInstance
-from .references import Workspace
+from .recording_file import CallNote, RecordedInstance
+from .references import RecordedFolder
 from .tensors import autocast_of, float_dtype_of, is_recording_a_graph
 
 _MOST_SEEN = 64
@@ -48,7 +48,7 @@ class _Entry:
     """Instances of one class that were made with equal arguments."""
 
     instance: RecordedInstance
-    calls: dict[str, RecordedCall] = field(default_factory=dict)
+    calls: dict[str, CallNote] = field(default_factory=dict)
 
 
 @dataclass
@@ -62,7 +62,7 @@ class _Watched:
 class Recorder:
     """Notes of one program; several of its threads may add to them."""
 
-    def __init__(self, workspace: Workspace, source: Callable[[], str]) -> None:
+    def __init__(self, workspace: RecordedFolder, source: Callable[[], str]) -> None:
         """
         Args:
             source: returns the name of the program, ``train.py``, once it runs.
@@ -185,7 +185,7 @@ class Recorder:
                 return
             given = Describer(self._workspace, self._described_module).arguments(args, kwargs)
             dtype = float_dtype_of(torch, module)
-            call = RecordedCall(
+            call = CallNote(
                 tuple(given["args"]),
                 given["kwargs"],
                 training=module.__dict__.get("training") is not False,
@@ -197,7 +197,7 @@ class Recorder:
         finally:
             self._lock.release()
 
-    def _add_call(self, identity: int, watched: _Watched, call: RecordedCall) -> None:
+    def _add_call(self, identity: int, watched: _Watched, call: CallNote) -> None:
         calls = watched.entry.calls
         if call.key not in calls and len(calls) < _MOST_KEPT:
             calls[call.key] = call

@@ -36,7 +36,7 @@ class RecordingError(Exception):
 
 
 @dataclass(frozen=True)
-class RecordedCall:
+class CallNote:
     """One call of an instance."""
 
     args: tuple[Any, ...]
@@ -72,7 +72,7 @@ class RecordedInstance:
     """Seconds since the epoch."""
     init: dict[str, Any] | None = None
     """Described arguments, ``{"args": [...], "kwargs": {...}}``; None if they are not known."""
-    calls: tuple[RecordedCall, ...] = ()
+    calls: tuple[CallNote, ...] = ()
     at: str | None = None
     """``train.py:12``, the line that made it."""
     python: str = ""
@@ -197,12 +197,12 @@ def _instance(data: dict[str, Any]) -> RecordedInstance:
     )
 
 
-def _call(data: dict[str, Any]) -> RecordedCall:
+def _call(data: dict[str, Any]) -> CallNote:
     _check_arguments(data)
     further = {name: data.get(name) for name in ("autocast", "dtype", "at")}
     if not all(value is None or _is_one_line(value) for value in further.values()):
         raise TypeError("a text is none")
-    return RecordedCall(tuple(data["args"]), data["kwargs"], bool(data["training"]), **further)
+    return CallNote(tuple(data["args"]), data["kwargs"], bool(data["training"]), **further)
 
 
 def _check_arguments(data: Any) -> None:

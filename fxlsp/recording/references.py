@@ -12,7 +12,7 @@ _OTHER_HOMES = ("torch", "torch.nn.functional", "math", "operator", "builtins")
 _MOST_PARTS = 8
 
 
-class Workspace:
+class RecordedFolder:
     """Folder whose classes are recorded."""
 
     def __init__(self, folder: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from .observation import Observation
 from .recorder import Recorder
 from .recording_file import RecordingError, merge_into
-from .references import Workspace
+from .references import RecordedFolder
 
 OPTIONS = "FXLSP_RECORD"
 """Environment variable with the :class:`RecordingOptions` for programs that ``fxlsp record`` starts."""
@@ -44,7 +44,7 @@ class RecordingSession:
     """Recorder of this process, with the file that it writes."""
 
     def __init__(self, options: RecordingOptions) -> None:
-        workspace = Workspace(options.folder)
+        workspace = RecordedFolder(options.folder)
         self._options = options
         self._recorder = Recorder(workspace, lambda: options.source or program_name(workspace))
         self._observation = Observation(self._recorder, self._save_when_due)
@@ -112,7 +112,7 @@ def startup_folder() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
 
 
-def program_name(workspace: Workspace) -> str:
+def program_name(workspace: RecordedFolder) -> str:
     """Return the name of the running program, without its arguments: they may contain secrets."""
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)

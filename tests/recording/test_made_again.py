@@ -13,8 +13,8 @@ from torch import nn
 
 from fxlsp.recording.argument_values import Describer
 from fxlsp.recording.recorder import Recorder
-from fxlsp.recording.references import Workspace
-from fxlsp.source.recipes.recorded_values import NotWritableError, write_arguments
+from fxlsp.recording.references import RecordedFolder
+from fxlsp.source.recipes.recorded_values import NotMadeAgainError, write_arguments
 from fxlsp.worker.building.recipes import evaluate
 from tests.recording import shapes_of_arguments
 from tests.recording.shapes_of_arguments import LEFT_OUT, MADE_AGAIN, Outer
@@ -24,8 +24,8 @@ HOME = "tests/recording/shapes_of_arguments.py"
 
 
 def describe(value: object) -> Any:
-    recorder = Recorder(Workspace(PROJECT), lambda: "test")
-    described = Describer(Workspace(PROJECT), recorder._described_module).value(value)
+    recorder = Recorder(RecordedFolder(PROJECT), lambda: "test")
+    described = Describer(RecordedFolder(PROJECT), recorder._described_module).value(value)
     return json.loads(json.dumps(described))
 
 
@@ -56,7 +56,7 @@ def test_it_is_imported_in_another_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_what_cannot_be_made_again_is_said_not_to_be(name: str) -> None:
-    with pytest.raises(NotWritableError):
+    with pytest.raises(NotMadeAgainError):
         written(describe(LEFT_OUT[name]))
 
 
@@ -92,7 +92,7 @@ def test_what_a_configuration_has_beside_is_left_open() -> None:
 def test_a_value_that_contains_itself_is_left_out() -> None:
     value: list[Any] = [1]
     value.append(value)
-    with pytest.raises(NotWritableError, match="contains itself"):
+    with pytest.raises(NotMadeAgainError, match="contains itself"):
         written(describe(value))
 
 
@@ -120,7 +120,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_recording_with_code_in_it_gives_no_expression(name: str) -> None:
-    with pytest.raises(NotWritableError):
+    with pytest.raises(NotMadeAgainError):
         written(HOSTILE[name])
 
 
@@ -133,5 +133,5 @@ def test_nesting_without_end_gives_no_expression() -> None:
     value: Any = 1
     for _ in range(500):
         value = {"list": [value]}
-    with pytest.raises(NotWritableError):
+    with pytest.raises(NotMadeAgainError):
         written(value)

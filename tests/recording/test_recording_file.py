@@ -16,7 +16,7 @@ import pytest
 
 from fxlsp.recording.recording_file import (
     MOST_BYTES,
-    RecordedCall,
+    CallNote,
     RecordedInstance,
     RecordingError,
     merge_into,
@@ -25,7 +25,7 @@ from fxlsp.recording.recording_file import (
 
 NOW = time.time()
 INSTANCE = RecordedInstance("net.py", "Net", "train.py", NOW, {"args": [4], "kwargs": {"depth": 2}}, at="train.py:3")
-CALL = RecordedCall((1,), {"mask": None}, training=True, at="train.py:9")
+CALL = CallNote((1,), {"mask": None}, training=True, at="train.py:9")
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fxlsp.engine.storage.recordings import recordings_around
-from fxlsp.recording.recording_file import RecordedCall, RecordedInstance, RecordingError, read_recording
+from fxlsp.recording.recording_file import CallNote, RecordedInstance, RecordingError, read_recording
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun
 from fxlsp.source.recipes.recorded_signature import misfit
-from fxlsp.source.recipes.recorded_values import NotWritableError, write_arguments
+from fxlsp.source.recipes.recorded_values import NotMadeAgainError, write_arguments
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -111,19 +111,19 @@ def _init(document: Document, model: ModelClass, instance: RecordedInstance) -> 
         return "", None
     try:
         text = f"{model.qualname}({write_arguments(instance.init, instance.file)})"
-    except NotWritableError:
+    except NotMadeAgainError:
         return "", None
     return text, misfit(document, model.qualname, "__init__", instance.init)
 
 
-def _inputs(call: RecordedCall, home: str) -> str | None:
+def _inputs(call: CallNote, home: str) -> str | None:
     try:
         return write_arguments({"args": list(call.args), "kwargs": call.kwargs}, home)
-    except NotWritableError:
+    except NotMadeAgainError:
         return None
 
 
-def _in_mode(init: str, call: RecordedCall) -> str:
+def _in_mode(init: str, call: CallNote) -> str:
     """Return the construction of a model as it was when it was called."""
     if call.dtype is not None and call.dtype.isidentifier():
         init = f"{init}.to(torch.{call.dtype})"

@@ -22,7 +22,7 @@ _FLOATS = frozenset({"float16", "float32", "float64", "bfloat16", "complex64", "
 _INTS = frozenset({"uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"})
 
 
-class NotWritableError(Exception):
+class NotMadeAgainError(Exception):
     """A value cannot be made again; the message is what it is."""
 
 
@@ -33,12 +33,12 @@ def write_arguments(arguments: Mapping[str, Any], home: str) -> str:
         home: path of the file in which the text is evaluated, as the recording names it.
 
     Raises:
-        NotWritableError: an argument cannot be made again.
+        NotMadeAgainError: an argument cannot be made again.
     """
     text = _Writer(home).arguments(arguments)
     call = parse_expression(f"_({text})")
     if not isinstance(call, ast.Call):
-        raise NotWritableError("what is nested too deeply")
+        raise NotMadeAgainError("what is nested too deeply")
     return ", ".join(
         [
             *map(write, call.args),
@@ -90,25 +90,25 @@ class _Writer:
         """Return the text of a described value.
 
         Raises:
-            NotWritableError: it cannot be made again.
+            NotMadeAgainError: it cannot be made again.
         """
         if value is None or isinstance(value, (bool, int, str)):
             return repr(value)
         if isinstance(value, float) and math.isfinite(value):
             return repr(value)
         if not isinstance(value, dict) or len(value) != 1:
-            raise NotWritableError("a value of an unknown kind")
+            raise NotMadeAgainError("a value of an unknown kind")
         ((kind, content),) = value.items()
         if kind == "left_out":
-            raise NotWritableError(str(content))
+            raise NotMadeAgainError(str(content))
         write_kind = self._kinds.get(kind)
         self._depth += 1
         if write_kind is None or self._depth > _DEEPEST:
-            raise NotWritableError("a value of an unknown kind")
+            raise NotMadeAgainError("a value of an unknown kind")
         try:
             return write_kind(content)
         except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-            raise NotWritableError("a value that is damaged in the recording") from error
+            raise NotMadeAgainError("a value that is damaged in the recording") from error
         finally:
             self._depth -= 1
 
@@ -125,7 +125,7 @@ class _Writer:
 
     def _special_float(self, text: Any) -> str:
         if text not in ("nan", "inf", "-inf"):
-            raise NotWritableError("a value that is damaged in the recording")
+            raise NotMadeAgainError("a value that is damaged in the recording")
         return f"float({text!r})"
 
     def _array(self, it: Any) -> str:
@@ -177,7 +177,7 @@ def _tensor(it: Any) -> str:
         # Ones are indexes, lengths and masks with which a model runs.
         text = f"torch.ones({shape}, dtype=torch.{dtype})"
         return f"torch.nn.Parameter({text}, requires_grad=False)" if it.get("parameter") else text
-    raise NotWritableError(f"a tensor of {dtype}")
+    raise NotMadeAgainError(f"a tensor of {dtype}")
 
 
 def _shape(sizes: Any) -> str:
@@ -188,14 +188,14 @@ def _shape(sizes: Any) -> str:
 def _sizes(sizes: Any) -> list[int]:
     found = _checked(sizes, list)
     if len(found) > _MOST_SIZES or not all(type(size) is int and size >= 0 for size in found):
-        raise NotWritableError("a tensor of unknown sizes")
+        raise NotMadeAgainError("a tensor of unknown sizes")
     return list(found)
 
 
 def _imported(module: str, name: str) -> str:
     expression = import_expression(f"{module}.{name}")
     if expression is None:
-        raise NotWritableError("a name of an unknown module")
+        raise NotMadeAgainError("a name of an unknown module")
     return write(expression)
 
 
@@ -212,7 +212,7 @@ def _checked_name(name: str) -> bool:
 
 def _identifier(text: Any) -> str:
     if not _is_identifier(text):
-        raise NotWritableError("a name that is none")
+        raise NotMadeAgainError("a name that is none")
     return str(text)
 
 

@@ -12,7 +12,7 @@ from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
 from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.engine.storage.recordings import recording_path
-from fxlsp.recording.recording_file import RecordedCall, RecordedInstance, merge_into
+from fxlsp.recording.recording_file import CallNote, RecordedInstance, merge_into
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document
 
@@ -40,13 +40,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "project"
 
 
-def instance(init: dict[str, Any] | None, *calls: RecordedCall) -> RecordedInstance:
+def instance(init: dict[str, Any] | None, *calls: CallNote) -> RecordedInstance:
     given = None if init is None else {"args": [], "kwargs": init}
     return RecordedInstance("pkg/net.py", "Net", "train.py", time.time(), given, calls)
 
 
-def call(*args: Any, training: bool = True, **kwargs: Any) -> RecordedCall:
-    return RecordedCall(args, kwargs, training)
+def call(*args: Any, training: bool = True, **kwargs: Any) -> CallNote:
+    return CallNote(args, kwargs, training)
 
 
 def candidate(
@@ -85,7 +85,7 @@ def test_each_recorded_call_can_be_chosen_and_one_of_each_construction_is_tried(
 
 def test_the_mode_and_the_dtype_of_a_call_are_part_of_the_construction(cache: Path) -> None:
     evaluated = call(X, training=False)
-    half = RecordedCall((X,), {}, training=True, dtype="float16")
+    half = CallNote((X,), {}, training=True, dtype="float16")
     found = candidate(cache, instance({"width": 8}, evaluated, half))
     assert [each.recipe.init for each in found.found] == ["Net(width=8).eval()", "Net(width=8).to(torch.float16)"]
 
