@@ -46,7 +46,7 @@ _OPERATIONS = (CONVERSION, INDEX, FACTORY, ITEM_ASSIGNMENT)
 """Codes of what one function does with a value again and again: ``int(h)`` and ``int(w)``."""
 _OF_CONSTRUCTION = ("FX201", "FX202", "FX203", "FX401", "FX402", "FX403")
 """Codes whose first related place is where the module is made that each place uses."""
-_OF_EXPRESSIONS = ("FX1", "FX301", "FX303", "FX304", "FX4", "FX606", "FX607", "FX608")
+_OF_EXPRESSIONS = ("FX1", "FX301", "FX303", "FX304", "FX4", "FX606", "FX607", "FX608", "FX610")
 _OF_STATE = "FX3"
 _ASSERTIONS = ("torch._assert", "torch._check")
 

@@ -122,6 +122,8 @@ RESULT_UNUSED = "FX608"
 """The result of an operation that changes nothing is thrown away."""
 PARAMETER_REPLACED = "FX609"
 """``forward`` replaces a parameter by a new one in each call: an optimizer never trains it."""
+AXES_MIXED = "FX610"
+"""A view puts numbers of different axes, or of different examples of the batch, together."""
 
 NOT_LOADED = "FX901"
 """The file does not parse, import or execute."""

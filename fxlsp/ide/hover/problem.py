@@ -124,6 +124,7 @@ ADVICE: Mapping[str, str] = {
         "Keep the parameter that is trained in `__init__`, and compute from it what the operation takes: "
         "`F.conv2d(x, self.raw / self.raw.norm())`"
     ),
+    codes.AXES_MIXED: ("Exchange the axes first: `x.flatten(2).transpose(1, 2)`, or give the size of a whole example"),
     codes.NOT_LOADED: ("Repair the statement, or name an interpreter that has what it needs by the setting `python`"),
     codes.NOT_FOUND: "Name a class, a function that makes a model, or a model that the file has",
     codes.NOT_BUILT: (

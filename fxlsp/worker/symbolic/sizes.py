@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import torch
@@ -30,6 +31,9 @@ _SECONDS_OF_A_NODE = 0.0006
 _LEAST_RUNS = 4
 """Number of runs, the trace itself included, of which the last is to verify what was fitted to the others."""
 
+_FEW_RUNS = 2
+"""Runs that tell whether something holds at other sizes: those with which free dimensions are found."""
+
 Dims = tuple[str | int, ...]
 """Dimensions of a tensor as text, or as the number where there is no expression."""
 
@@ -48,17 +52,47 @@ def symbolic_sizes(subject: ModelWithInputs, graph: GraphValues) -> SymbolicSize
     """Return expressions for the sizes of a graph; None if no dimension of the inputs may vary."""
     if subject.feed.inputs is None:
         return None
-    is_spent = deadline(seconds_for(len(graph.nodes)))
     model = subject.built.model
     axes = InputAxes(subject.feed.inputs, subject.mode)
-    runs = GraphRuns(model, list(graph.nodes), subject.mode)
-    free = FreeSizes(axes, lambda sizes: runs.run(axes.inputs_at(sizes), is_spent), is_spent)
+    free = _free_sizes(subject, graph, axes)
     if not free.find():
         return None
     base = [sizes_in(None if value is None else value.shown) for value in map(graph.values.get, graph.nodes)]
     names = names_of(model, axes, free.groups)
     fit = fitted_shapes(model, graph.nodes, names, base, free.runs())
     return None if fit is None else compact(fit, graph, {name: group.size for group, name in names.items()})
+
+
+def shapes_at_other_sizes(
+    subject: ModelWithInputs, graph: GraphValues, with_batch: bool
+) -> list[dict[str, tuple[int, ...]]]:
+    """Return the shapes of nodes by name in runs at other sizes of the inputs; empty if no dimension may vary.
+
+    Nodes with another output than one tensor are left out.
+
+    Args:
+        subject: the model and its inputs.
+        graph: its graph.
+        with_batch: whether the batch has other sizes too. If so and it may not vary, there are no runs.
+    """
+    if subject.feed.inputs is None:
+        return []
+    axes = InputAxes(subject.feed.inputs, subject.mode)
+    if not with_batch:
+        axes.groups = tuple(group for group in axes.groups if not group.is_batch)
+    free = _free_sizes(subject, graph, axes)
+    if not free.find() or (with_batch and not any(group.is_batch for group in free.groups)):
+        return []
+    return [
+        {node.name: sizes.shapes[0] for node, sizes in zip(graph.nodes, run, strict=True) if len(sizes.shapes) == 1}
+        for _, run in islice(free.runs(), _FEW_RUNS)
+    ]
+
+
+def _free_sizes(subject: ModelWithInputs, graph: GraphValues, axes: InputAxes) -> FreeSizes:
+    is_spent = deadline(seconds_for(len(graph.nodes)))
+    runs = GraphRuns(subject.built.model, list(graph.nodes), subject.mode)
+    return FreeSizes(axes, lambda sizes: runs.run(axes.inputs_at(sizes), is_spent), is_spent)
 
 
 def fitted_shapes(

@@ -7,7 +7,7 @@ graph behaves differently from the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TypeGuard
@@ -32,6 +32,7 @@ from .. import module_tree
 from ..building.builder import FakesFailedError, NoModelError, seeded, unwrap
 from ..building.targets import ModelTarget, guess_of, guessed_target, targets_of
 from ..checks.classics.loss_sizes import losses_of_other_sizes
+from ..checks.classics.mixed_axes import OtherShapes, views_that_mix
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
 from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
@@ -85,6 +86,8 @@ class TraceJob:
         self._is_graph_sent = False
         self._symbolic: SymbolicSizes | None = None
         """Sizes of the graph as expressions, for the report."""
+        self._other_shapes: OtherShapes = _no_shapes
+        """Returns the shapes of the report's nodes at other sizes of the inputs, as far as they are known."""
         self._no_inputs: BaseException | None = None
         """How the furthest trial of a search failed that found no inputs."""
 
@@ -114,7 +117,7 @@ class TraceJob:
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
-        problems = (*report.problems, *losses_of_other_sizes(report))
+        problems = (*report.problems, *losses_of_other_sizes(report), *views_that_mix(report, self._other_shapes))
         report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
         if report.recipe.inputs is None:
             problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
@@ -219,7 +222,7 @@ class TraceJob:
             return self._attempt(runner, real_tensors=True, is_last=is_last)
 
     def _attempt(self, runner: RecoveryRunner, real_tensors: bool, is_last: bool) -> Report:
-        self._symbolic = None
+        self._symbolic, self._other_shapes = None, _no_shapes
         made = self._completed(real_tensors)
         make_tracer = self._make_tracer()
         other_mode = self._other_mode(made.built.model, make_tracer, runner)
@@ -253,6 +256,8 @@ class TraceJob:
                 self._timing,
                 seconds=self._limits.seconds * _SHARE_OF_TIME,
             )
+        if plain.complete and not plain_pass.needs_data:
+            self._other_shapes = plain_pass.shapes_at_other_sizes
         has_symbols = self._request.symbols and plain.verdict.traceable and plain.complete and not plain_pass.needs_data
         symbols = runner.side_task(lambda: _symbols_of(plain_pass), SymbolsMessage) if has_symbols else None
         with symbols or nullcontext():
@@ -271,7 +276,7 @@ class TraceJob:
         except NoResultError as none:
             report = self._alone(plain, none)
         if report.nodes != plain.nodes:
-            self._symbolic = None
+            self._symbolic, self._other_shapes = None, _no_shapes
         elif symbols is not None:
             with suppress(NoResultError):
                 limit = min(self._seconds_left, _SECONDS_FOR_SYMBOLS)
@@ -408,6 +413,11 @@ class TraceJob:
         feed = prepare_feed(self._target, built, made.mode, self._source_map, with_data)
         subject = ModelWithInputs(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
         return recover(subject, self._source_map, self._tracer.recording_class(RecoveringTracer))
+
+
+def _no_shapes(with_batch: bool) -> Sequence[Mapping[str, tuple[int, ...]]]:
+    """Return that no shapes are known at other sizes."""
+    return ()
 
 
 def _symbols_of(plain_pass: PlainPass) -> SymbolsMessage:

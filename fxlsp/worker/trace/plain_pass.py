@@ -27,7 +27,7 @@ from ..plain_pass.assembly import Assembly, is_complete
 from ..plain_pass.feeding import Feed, ModelWithInputs, node_values
 from ..plain_pass.tracer import ModulePathTracer, check_graph
 from ..symbolic.data_sizes import data_dependent_sizes
-from ..symbolic.sizes import GraphValues, deadline, seconds_for, symbolic_sizes
+from ..symbolic.sizes import GraphValues, deadline, seconds_for, shapes_at_other_sizes, symbolic_sizes
 from .timing import Timing
 
 
@@ -96,6 +96,14 @@ class PlainPass:
         """
         graph = self._recorded
         return None if graph is None or not graph.report.complete else symbolic_sizes(self._subject, graph)
+
+    def shapes_at_other_sizes(self, with_batch: bool) -> list[dict[str, tuple[int, ...]]]:
+        """Return the shapes of nodes by name at other sizes of the inputs, if :meth:`run` has recorded the graph.
+
+        Args:
+            with_batch: whether the batch has other sizes too.
+        """
+        return [] if self._recorded is None else shapes_at_other_sizes(self._subject, self._recorded, with_batch)
 
     def data_dependent_sizes(self, feeds: Iterator[Feed]) -> SymbolicSizes | None:
         """Return symbols for the sizes that depend on data, if :meth:`run` has recorded a complete graph.
