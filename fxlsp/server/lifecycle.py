@@ -83,7 +83,7 @@ def _connect(server: Server) -> None:
     for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(listener))
     for on_rest in (of_workspace.rested, problems.rested, of_settings.rested):
-        hold.subscribe(_guarded_call(on_rest))
+        hold.subscribe(_guarded_call(on_rest), pauses=True)
 
 
 def _guarded_call(listener: Callable[[], None]) -> Callable[[], None]:

@@ -1,8 +1,8 @@
 """Selection of the problems of each file that are shown now.
 
 A new problem is shown once it is of a text that the user is done with, and not on the line being typed: half-typed text
-has problems all the time. What is shown stays as it is while it lasts, and while half-typed text conceals whether it
-does. What is fixed disappears at once.
+has problems all the time. At a short pause, what an edited number breaks elsewhere is shown. What is shown stays as it
+is while it lasts, and while half-typed text conceals whether it does. What is fixed disappears at once.
 """
 
 from __future__ import annotations
@@ -85,10 +85,23 @@ class ProblemFeed:
         if problem.is_failure and not problem.texts and hold.is_broken_above(path):
             return True
         finish = hold.finish(problem.texts) if problem.texts else hold.present(path)
+        if finish is Finish.PAUSED:
+            return self._is_broken_by_a_number(snapshot, path, problem)
         if finish is not Finish.LEFT:
             return finish is Finish.RESTED and not _is_outdated(snapshot, path, problem)
         # What follows elsewhere from a line is not shown while its user goes on: the next lines may be about that.
         return problem.is_located and problem.code not in _UNUSED and hold.was_left(path, problem.span)
+
+    def _is_broken_by_a_number(self, snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
+        """Return whether a trace of the present text has proven an error that the number being typed causes.
+
+        It is so where the width of a layer is changed, and ``forward`` does not run with it.
+        """
+        if problem.severity != "error" or not problem.is_located or problem.is_failure:
+            return False
+        open_files = problem.texts.keys() & snapshot.documents.keys()
+        is_present = all(snapshot.documents[each].program.digest == problem.texts[each] for each in open_files)
+        return is_present and any(self._hold.is_number_typed(each) for each in open_files)
 
     def _is_concealed(self, path: str, old: FileProblem, held: Sequence[FileProblem]) -> bool:
         """Return whether a problem that is not found any more may be there behind those that are held back."""

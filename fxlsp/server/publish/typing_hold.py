@@ -19,6 +19,8 @@ from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.python_parser import is_beyond_repair, is_unfinished
 
+PAUSE_SECONDS = 0.3
+"""Seconds without an edit after which the user has paused, within the line perhaps."""
 IDLE_SECONDS = 1.5
 """Seconds without an edit after which the line counts as finished though the cursor may still be in it."""
 
@@ -27,6 +29,7 @@ _MOST_RECENT = 4
 """Earlier texts of which a trace may still be running that is not repeated, since they are the same program."""
 _SHORT_TEXT = 20_000
 """Longest text, in characters, that Python's parser reads when a line is left, which takes some milliseconds."""
+_NUMBER = re.compile(r"\b\d+\b")
 _FIRST_WORD = re.compile(r"\s*[^\W\d]\w*(?=[^\w\"'])")
 """The first word of a line, if more was typed behind it: it may have become another one before, or the prefix of a
 string."""
@@ -37,10 +40,12 @@ class Finish(enum.IntEnum):
 
     TYPED = 0
     """Its last edit is within a line that the user had not left."""
-    LEFT = 1
+    PAUSED = 1
+    """Its last edit is within such a line, and no other came for a moment."""
+    LEFT = 2
     """The user had left each line, and went on to type at once."""
-    RESTED = 2
-    """It was opened or saved, or the user paused."""
+    RESTED = 3
+    """It was opened or saved, or the user paused for longer."""
 
 
 @dataclass
@@ -48,6 +53,8 @@ class _Edited:
     """Document that is open, as it was followed last."""
 
     document: Document
+    rested: Document
+    """The document at the last rest."""
     finished: dict[str, Finish]
     """By digest of the text that traces receive, the newest last."""
     line: int | None = None
@@ -64,10 +71,17 @@ class TypingHold:
     def __init__(self) -> None:
         self._edited: dict[str, _Edited] = {}
         self._listeners: list[Callable[[], None]] = []
+        self._on_pause: list[Callable[[], None]] = []
 
-    def subscribe(self, on_rest: Callable[[], None]) -> None:
-        """Call ``on_rest`` whenever the user rests, and when the cursor leaves a line without an edit."""
+    def subscribe(self, on_rest: Callable[[], None], *, pauses: bool = False) -> None:
+        """Call ``on_rest`` whenever the user rests, and when the cursor leaves a line without an edit.
+
+        Args:
+            pauses: whether to call it at short pauses too.
+        """
         self._listeners.append(on_rest)
+        if pauses:
+            self._on_pause.append(on_rest)
 
     @property
     def is_resting(self) -> bool:
@@ -88,6 +102,16 @@ class TypingHold:
         if edited is None or not any(span.line <= line <= span.end_line for line in edited.left):
             return False
         return edited.line is None or not _is_in_block_of(edited.document, span.line, edited.line)
+
+    def is_number_typed(self, path: str) -> bool:
+        """Return whether all that was edited since the last rest are the digits of numbers.
+
+        A number is whole after each key, unlike a name or an expression.
+        """
+        edited = self._edited.get(path)
+        if edited is None or edited.line is None or edited.document.text == edited.rested.text:
+            return False
+        return _NUMBER.sub("0", edited.document.text) == _NUMBER.sub("0", edited.rested.text)
 
     def is_broken_above(self, path: str) -> bool:
         """Return whether the lines above the one being typed are no Python, whatever follows.
@@ -123,7 +147,7 @@ class TypingHold:
         for path, document in documents.items():
             edited = self._edited.get(path)
             if edited is None:
-                self._edited[path] = _Edited(document, {document.program.digest: Finish.RESTED})
+                self._edited[path] = _Edited(document, document, {document.program.digest: Finish.RESTED})
             elif edited.document.text != document.text:
                 self._follow_edit(edited, document)
             else:
@@ -141,9 +165,10 @@ class TypingHold:
         if edited is None:
             return
         _stop(edited)
-        edited.line = None
+        edited.line, edited.rested = None, edited.document
         edited.left.clear()
-        edited.finished = dict.fromkeys((digest for digest, finish in edited.finished.items() if finish), Finish.RESTED)
+        left = (digest for digest, finish in edited.finished.items() if finish >= Finish.LEFT)
+        edited.finished = dict.fromkeys(left, Finish.RESTED)
         _finish(edited, edited.document, Finish.RESTED)
         for listener in self._listeners:
             listener()
@@ -151,6 +176,7 @@ class TypingHold:
     def close(self) -> None:
         """Stop all timers and calls."""
         self._listeners.clear()
+        self._on_pause.clear()
         for edited in self._edited.values():
             _stop(edited)
 
@@ -166,10 +192,20 @@ class TypingHold:
             self._leave(edited, before, line)
         edited.line = line
         _stop(edited)
-        edited.timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.rest, after.path)
+        edited.timer = asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._pause, after.path)
         for path, other in self._edited.items():
             if other is not edited and other.line is not None:
                 self.rest(path)
+
+    def _pause(self, path: str) -> None:
+        """Note that no edit came for a moment."""
+        edited = self._edited.get(path)
+        if edited is None:
+            return
+        edited.timer = asyncio.get_running_loop().call_later(IDLE_SECONDS - PAUSE_SECONDS, self.rest, path)
+        _finish(edited, edited.document, Finish.PAUSED)
+        for listener in self._on_pause:
+            listener()
 
     def _leave(self, edited: _Edited, before: Document, line: int) -> None:
         """Note that a line was left, by a line break after it or by an edit elsewhere."""

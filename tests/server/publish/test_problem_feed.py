@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -240,3 +241,66 @@ async def test_a_late_problem_of_a_text_that_was_left_waits_for_the_trace_of_the
     shown.hold.rest(PATH)
     shown.found = [late]
     assert shown.messages() == ([] if is_traced_anew else ["no tow"])
+
+
+WIDTH = (
+    "class Net:\n    def __init__(self):\n        self.one = 64\n\n    def forward(self, x):\n        return two(x)\n"
+)
+
+
+async def test_what_an_edited_number_breaks_elsewhere_is_shown_at_a_short_pause(paused: asyncio.Event) -> None:
+    shown = Shown(WIDTH)
+    shown.hold.subscribe(paused.set, pauses=True)
+    shown.change("64", "128")
+    assert shown.traced(shown.at("two(x)", "64 and 128")) == []
+    await paused.wait()
+    assert shown.messages() == ["64 and 128"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("two(x)", "two(x, 1)", "self.one"),
+        ("self.one = 64", "self.two = 64", "two(x)"),
+        ("64", "six", "two(x)"),
+        ("64", "", "two(x)"),
+        ("64", "6.4", "two(x)"),
+        ("self.one", "self.one4", "two(x)"),
+        ("64", "128", "128"),
+    ],
+    ids=["an argument", "a name", "a word", "no number", "another number", "a digit of a name", "on the line itself"],
+)
+async def test_but_nothing_else(paused: asyncio.Event, old: str, new: str, found: str) -> None:
+    shown = Shown(WIDTH)
+    shown.hold.subscribe(paused.set, pauses=True)
+    shown.change(old, new)
+    shown.traced(shown.at(found, "wrong"))
+    await paused.wait()
+    assert shown.messages() == []
+
+
+async def test_nor_what_an_earlier_text_broke(paused: asyncio.Event) -> None:
+    shown = Shown(WIDTH)
+    shown.hold.subscribe(paused.set, pauses=True)
+    shown.change("64", "12")
+    shown.traced(shown.at("two(x)", "64 and 12"))
+    shown.change("12", "128")
+    await paused.wait()
+    assert shown.messages() == []
+
+
+async def test_nor_what_is_no_error(paused: asyncio.Event) -> None:
+    shown = Shown(WIDTH)
+    shown.hold.subscribe(paused.set, pauses=True)
+    shown.change("64", "128")
+    shown.traced(replace(shown.at("two(x)", "unusual"), severity="warning"))
+    await paused.wait()
+    assert shown.messages() == []
+
+
+@pytest.fixture
+def paused(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Return an event that is to be set at a pause, which comes at once; the user rests much later."""
+    monkeypatch.setattr("fxlsp.server.publish.typing_hold.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("fxlsp.server.publish.typing_hold.IDLE_SECONDS", 600.0)
+    return asyncio.Event()

@@ -23,7 +23,7 @@ OtherShapes = Callable[[bool], Sequence[Mapping[str, Shape]]]
 _VIEWS = ("view", "reshape")
 _KEEPS_ORDER = ("contiguous", "clone", "float", "detach")
 _FILLS = ("cat", "concat", "pad")
-"""Relative positions are shifted on purpose by a column that is put before all rows and a view that moves their ends."""
+"""A column that is put before all rows and a view that moves their ends shift relative positions on purpose."""
 _MOST_AXES = 8
 
 

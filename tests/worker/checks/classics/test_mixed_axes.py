@@ -48,8 +48,10 @@ RIGHT = {
     "tokens of all examples": ("return self.a(x.view(-1, 12)).view(x.shape[0], -1, 12)", SEQUENCE),
     "heads": ("b, t, c = x.shape\n        return x.view(b, t, 4, 3).transpose(1, 2).reshape(b * 4, t, 3)", SEQUENCE),
     "heads merged": (
-        "b, t, c = x.shape\n        y = x.view(b, t, 4, 3).transpose(1, 2)\n"
-        "        return y.transpose(1, 2).reshape(b, t, c)",
+        (
+            "b, t, c = x.shape\n        y = x.view(b, t, 4, 3).transpose(1, 2)\n"
+            "        return y.transpose(1, 2).reshape(b, t, c)"
+        ),
         SEQUENCE,
     ),
     "pairs of a batch of two": ("return x.view(-1, 2, 12)", "torch.ones(2, 8, 12)"),
@@ -63,8 +65,10 @@ RIGHT = {
         IMAGE,
     ),
     "relative positions that are shifted": (
-        "b, t, c = x.shape\n        y = F.pad(x @ x.transpose(1, 2), (1, 0))\n"
-        "        return y.view(b, t + 1, t)[:, 1:]",
+        (
+            "b, t, c = x.shape\n        y = F.pad(x @ x.transpose(1, 2), (1, 0))\n"
+            "        return y.view(b, t + 1, t)[:, 1:]"
+        ),
         SEQUENCE,
     ),
     "one example": ("return x.view(-1, 5)", "torch.ones(1, 10, 12)"),
