@@ -104,14 +104,14 @@ FIXED = (
     _fixed(
         "buffer",
         "FX308",
-        "Register offset as a buffer",
+        "Register offset as a buffer of the state_dict, which older checkpoints lack",
         _made("self.offset = torch.ones(4)", "return (x + self.offset).relu()"),
         ("self.offset = torch.ones(4)", 'self.register_buffer("offset", torch.ones(4))'),
     ),
     _fixed(
         "buffer_not_saved",
         "FX308",
-        "Register offset as a buffer that the state_dict leaves out",
+        "Register offset as a buffer that the state_dict leaves out, as now",
         _made("self.offset = torch.ones(4)", "return (x + self.offset).relu()"),
         ("self.offset = torch.ones(4)", 'self.register_buffer("offset", torch.ones(4), persistent=False)'),
     ),

@@ -106,7 +106,7 @@ def assert_it_traces(
     """
     before = marked(before)[0].text
     path = write(after, "after.py")
-    old, new = _model(write(before, "before.py"), before), _model(path, after)
+    old, new = model_of(write(before, "before.py"), before), model_of(path, after)
     assert _is_traceable(old) == did_trace
     arguments = (torch.randn(2, 4),)
     for run in (new, torch.fx.symbolic_trace(new)):
@@ -127,7 +127,8 @@ def _is_traceable(model: torch.nn.Module) -> bool:
     return True
 
 
-def _model(path: str, text: str) -> torch.nn.Module:
+def model_of(path: str, text: str) -> torch.nn.Module:
+    """Return the model ``Net`` of a text that is written at a path."""
     scope: dict[str, Any] = {"__name__": "model"}
     exec(compile(text, path, "exec"), scope)
     torch.manual_seed(0)

@@ -38,21 +38,21 @@ _EQUALS = re.compile(r"[\s\\]*=[\s\\]*")
 
 
 def buffer_fixes(context: FixContext) -> Iterator[Fix]:
-    """Yield two fixes: a buffer that is saved with the model, and one that is not.
+    """Yield two fixes: a buffer that the state dictionary leaves out, and one that it has.
 
-    The second leaves the state dictionary as it is.
+    The attribute was not saved before, so only the first loads the checkpoints of before: it is the preferred one.
     """
     found = _assignment(context)
     if found is None:
         return
     name = found.target.attr
-    for title, suffix in (
-        (f"Register {name} as a buffer", ")"),
-        (f"Register {name} as a buffer that the state_dict leaves out", ", persistent=False)"),
+    for title, suffix, is_saved in (
+        (f"Register {name} as a buffer that the state_dict leaves out, as now", ", persistent=False)", False),
+        (f"Register {name} as a buffer of the state_dict, which older checkpoints lack", ")", True),
     ):
         edits = _edits(context, found, suffix)
         if edits is not None:
-            yield Fix(title, edits, preferred=suffix == ")")
+            yield Fix(title, edits, preferred=not is_saved)
 
 
 def _assignment(context: FixContext) -> SelfAssignment | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.ide.fixing import HEAD, assert_it_traces, changed, fixed, marked, net, offered
+from tests.ide.fixing import HEAD, applied, assert_it_traces, changed, fixed, marked, model_of, net, offered
 
 
 @pytest.mark.parametrize("code", ["FX201", "FX203"])
@@ -139,12 +139,24 @@ def test_a_tensor_becomes_a_buffer(
 ) -> None:
     text, expected = net(statement, forward), net(after, forward.replace("«", "").replace("»", ""))
     assert [fix.preferred for fix in offered(text, "FX308")] == [True, False]
-    assert fixed(text, "FX308") == expected
+    preferred = fixed(text, "FX308")
+    assert preferred is not None
+    assert preferred.count(", persistent=False)") == 1
+    assert preferred.replace(", persistent=False)", ")") == expected
+    assert_it_traces(worker, write, text, preferred, did_trace=True)
+    assert fixed(text, "FX308", "of the state_dict") == expected
     assert_it_traces(worker, write, text, expected, did_trace=True)
-    other = fixed(text, "FX308", "leaves out")
-    assert other is not None
-    assert other.replace(", persistent=False)", ")") == expected
-    assert_it_traces(worker, write, text, other, did_trace=True)
+
+
+def test_the_preferred_buffer_loads_the_checkpoints_of_before(write: Callable[..., str]) -> None:
+    text = net("self.a = nn.Linear(4, 4)\nself.w = torch.ones(4)", "return self.a(x) * «self.w»")
+    made, _ = marked(text)
+    checkpoint = model_of(write(made.text, "before.py"), made.text).state_dict()
+    preferred, other = (applied(made, fix) for fix in offered(text, "FX308"))
+    model_of(write(preferred, "preferred.py"), preferred).load_state_dict(checkpoint, strict=True)
+    saved = model_of(write(other, "saved.py"), other)
+    with pytest.raises(RuntimeError, match="Missing key"):
+        saved.load_state_dict(checkpoint, strict=True)
 
 
 @pytest.mark.parametrize(
