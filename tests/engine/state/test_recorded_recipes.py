@@ -149,7 +149,11 @@ def test_a_recording_is_read_again_when_it_has_changed(cache: Path) -> None:
         given = {"args": [], "kwargs": {"width": width}}
         recorded = RecordedInstance("net.py", "Net", "train.py", time.time() + width, given)
         merge_into(recording_path(str(cache)), [recorded], str(cache))
+        assert recordings.take_changes()
+        assert not recordings.take_changes()
+        assert not recordings.reads_nothing_for(str(path))
         assert inits()[0] == f"Net(width={width})"
+        assert recordings.reads_nothing_for(str(path))
 
 
 def test_a_damaged_recording_gives_no_recipe_and_one_line_in_the_log(
