@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from fxlsp.engine.state.snapshot import ModelState
+import pytest
+
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.problems import problems
 from fxlsp.ide.recipe_choices import recipe_choices, recipe_line
 from fxlsp.ide.trace_view.provenance import provenance_text
@@ -51,3 +54,35 @@ def test_a_recorded_recipe_that_makes_no_model_any_more_is_said_to_be_older_than
     model = replace(model, key=replace(model.key, recipe=FIRST.recipe))
     line = recipe_line(snapshot(TEXT, model), PATH, "Net")
     assert line == "recipe: Net()(z) · call site net.py:3 · 2 of 2 · the recording is older than the code"
+
+
+def hovered(shown: Snapshot, text: str, line: int) -> list[str]:
+    """Return the lines of the hover at a text on a line."""
+    found = hover(shown, PATH, line, TEXT.splitlines()[line - 1].index(text) + 1)
+    assert found is not None
+    return found.text.plain.splitlines()
+
+
+@pytest.mark.parametrize(("text", "line"), [("Net", 11), ("forward", 12)])
+def test_the_hover_of_a_class_and_of_its_forward_lists_every_recorded_call_with_its_line(text: str, line: int) -> None:
+    called = replace(SECOND, span=Span(31, 1, 31, 1), file="/project/train.py")
+    old = replace(FIRST, recipe=Recipe("Net()", "z", "recording"), error="the recording is older than the code: …")
+    lines = hovered(snapshot(TEXT, state(FIRST.recipe, FIRST, called, old, CALL_SITE)), text, line)
+    assert [each for each in lines if SAID in each][-3:] == [
+        f"▸ Net()(x) · {SAID}",
+        f"Net()(y) · {SAID} · train.py:31",
+        f"Net()(z) · {SAID} · older than the code",
+    ]
+
+
+def test_of_many_recorded_calls_the_first_are_listed() -> None:
+    many = [replace(FIRST, recipe=Recipe("Net()", f"x{number}", "recording")) for number in range(9)]
+    lines = hovered(snapshot(TEXT, state(many[0].recipe, *many)), "Net", 11)
+    assert "and 3 more recorded calls" in lines
+
+
+@pytest.mark.parametrize(("text", "line"), [("Net", 11), ("forward", 12)])
+def test_of_a_guessed_model_the_hover_says_that_a_run_would_tell(text: str, line: int) -> None:
+    said = "Guessed; record a run to know: fxlsp record -- python train.py"
+    assert said in hovered(snapshot(TEXT, state(Recipe("Net()", "x", "search"))), text, line)
+    assert said not in hovered(snapshot(TEXT, state(CALL_SITE.recipe, CALL_SITE)), text, line)

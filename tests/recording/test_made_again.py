@@ -83,6 +83,21 @@ def test_a_tensor_is_made_again_with_its_shape_and_dtype(name: str) -> None:
     )
 
 
+WRITTEN = {
+    "float": "torch.randn(2, 3)",
+    "half": "torch.randn(3, dtype=torch.float16)",
+    "indexes": "torch.ones(4, dtype=torch.int64)",
+    "mask": "torch.ones(2, 2, dtype=torch.bool)",
+    "scalar": "torch.randn(())",
+    "parameter": "torch.nn.Parameter(torch.randn(2))",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_sizes_of_a_tensor_are_written_as_people_write_them(name: str) -> None:
+    assert written(describe(TENSORS[name])) == WRITTEN[name]
+
+
 def test_what_a_configuration_has_beside_is_left_open() -> None:
     options = MADE_AGAIN["options of a command"]
     text = written(describe(type(options)(width=3, data="/home/me/data", hook=lambda: None)))

@@ -38,11 +38,13 @@ class ClosedFiles:
         executor: Executor,
         reader: Callable[[], ReadText],
         on_change: Callable[[frozenset[str]], None],
+        recordings: Recordings,
     ) -> None:
         """
         Args:
             reader: returns a function that reads the present texts of workspace files.
             on_change: called with files that were added or removed.
+            recordings: recorded runs.
         """
         self._session = session
         self._executor = executor
@@ -53,7 +55,7 @@ class ClosedFiles:
         self._stale: set[str] = set()
         """Files to read, again or for the first time."""
         self._reading: asyncio.Task[None] | None = None
-        self._recordings = Recordings()
+        self._recordings = recordings
 
     def update(self, changed: Collection[str] | None = None) -> None:
         """Add the files that are required now, and remove the others.

@@ -34,6 +34,7 @@ class DocumentAnalyzer:
         executor: Executor,
         on_analysis: Callable[[str], None],
         on_program_changed: Callable[[Document], None] = lambda document: None,
+        recordings: Recordings | None = None,
     ) -> None:
         """
         Args:
@@ -41,13 +42,14 @@ class DocumentAnalyzer:
                 ``text_changed`` returned it at once.
             on_program_changed: called with each text that parses and is another program than the one before of its
                 file.
+            recordings: recorded runs; None are those that no other part of the session reads.
         """
         self._session = session
         self._executor = executor
         self._on_analysis = on_analysis
         self._on_program_changed = on_program_changed
         self._disk = FileCache()
-        self._recordings = Recordings()
+        self._recordings = recordings or Recordings()
         self._program_digests: dict[str, str] = {}
         """Normalized digest of the text last passed to ``on_program_changed``, by path."""
         self._outdated: set[str] = set()
@@ -62,7 +64,8 @@ class DocumentAnalyzer:
             Whether traces can be planned on it now. If not, ``on_analysis`` is called later.
         """
         path, program = document.path, document.program
-        if len(program.text) <= _TINY_TEXT and path not in self._analysing:
+        is_quick = len(program.text) <= _TINY_TEXT and self._recordings.reads_nothing_for(path)
+        if is_quick and path not in self._analysing:
             cross_file = self._cross_file_recipes()
             if not cross_file.concerns(program):
                 settings = self._session.folder_of(path).settings
@@ -105,11 +108,6 @@ class DocumentAnalyzer:
                     self._outdated.add(path)
                 else:
                     self._run(self._analysing, path, self._analyse_on_thread(path))
-
-    def recordings_changed(self) -> None:
-        """Analyse open documents again if a program was recorded since."""
-        if self._recordings.have_changed():
-            self.other_files_changed(None)
 
     def _is_concerned(self, analysis: Analysis, paths: frozenset[str]) -> bool:
         return bool(analysis.files_read & paths) or bool(self._cross_file_recipes().users_of(analysis.document) & paths)

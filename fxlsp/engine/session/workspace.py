@@ -20,16 +20,19 @@ from fxlsp.engine.session.documents import DocumentAnalyzer
 from fxlsp.engine.session.fx_usage import FxUsageSearch
 from fxlsp.engine.session.indexer import Indexer
 from fxlsp.engine.session.reconcile import sync_context_models
+from fxlsp.engine.session.recording_watch import RecordingWatch
 from fxlsp.engine.session.trace_jobs import TraceJobs
 from fxlsp.engine.session.user_choices import UserChoices
 from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.import_rewriting import rewrite_recipe
 from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe
+from fxlsp.engine.state.recorded_recipes import Recordings
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Snapshot, Status
 from fxlsp.engine.state.take_snapshot import take_snapshot
 from fxlsp.engine.state.trust import TrustedScope
+from fxlsp.recording.recording_file import NAME_IN_WORKSPACE
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document, TextEdit
 
@@ -84,9 +87,14 @@ class Workspace:
         self._subscribers: list[OnChange] = []
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
         self._supervisors = SupervisorPool(self._executor, self._on_supervisor, bootstrap, idle_seconds)
-        self._analyzer = DocumentAnalyzer(self._session, self._executor, self._on_analysis, self._on_program_changed)
-        self._closed_files = ClosedFiles(self._session, self._executor, self._analyzer.reader, self._on_closed_files)
-        self._indexer = Indexer(self._session, self._executor, self._on_index)
+        recordings, session, executor = Recordings(), self._session, self._executor
+        self._analyzer = DocumentAnalyzer(session, executor, self._on_analysis, self._on_program_changed, recordings)
+        reader = self._analyzer.reader
+        self._closed_files = ClosedFiles(session, executor, reader, self._on_closed_files, recordings)
+        self._indexer = Indexer(session, executor, self._on_index)
+        # Recordings are as other files in which recipes may be: all open documents may have others now.
+        self._recording_watch = RecordingWatch(recordings, executor, lambda: self._on_index(None))
+        self._recording_watch.start()
         self._jobs = TraceJobs(self._session, self._supervisors, self._on_traced, limit)
         self._fx_usage = FxUsageSearch(self._session, self._executor, self._on_fx_usage)
         self._user_choices = UserChoices(self._session)
@@ -107,9 +115,8 @@ class Workspace:
     @property
     def is_idle(self) -> bool:
         """Whether no work is running or waiting: only another change leads to a snapshot."""
-        return not any(
-            each.is_busy for each in (self._analyzer, self._indexer, self._fx_usage, self._closed_files, self._jobs)
-        )
+        parts = (self._analyzer, self._indexer, self._fx_usage, self._closed_files, self._jobs, self._recording_watch)
+        return not any(part.is_busy for part in parts)
 
     def open(self, document: Document) -> None:
         self._session.open(document)
@@ -161,6 +168,8 @@ class Workspace:
         changed = [path for path in paths if path not in self._session.documents]
         if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
             self.configure(self._client)
+        if any(os.path.basename(path) == NAME_IN_WORKSPACE for path in changed):
+            self._recording_watch.look_now()
         self._fx_usage.files_written(changed)
         self._indexer.files_written(changed)
         for path in changed:
@@ -253,7 +262,7 @@ class Workspace:
 
         Includes poisoned models and those over the budget of their file. Guesses are forgotten: searches begin anew.
         """
-        self._analyzer.recordings_changed()
+        self._recording_watch.look_now()
         self._session.guesses.forget(path)
         self._session.models.repeat_all(path)
         self._replan("session")
@@ -275,6 +284,7 @@ class Workspace:
         self._subscribers.clear()
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._user_choices.close(), _SHUTDOWN_SECONDS)
+        await self._recording_watch.close()
         await self._fx_usage.close()
         await self._closed_files.close()
         await self._indexer.close()

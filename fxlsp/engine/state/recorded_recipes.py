@@ -19,15 +19,17 @@ from fxlsp.source.text.positions import Span
 
 _MOST_RECIPES = 16
 
+_Version = tuple[int, int, int]
+
 _log = logging.getLogger("fxlsp.engine")
 
 
 class Recordings:
-    """Recordings that were read, each again when its file has changed. Any thread may use it."""
+    """Recordings that were read, each once until :meth:`take_changes`. Any thread may use it."""
 
     def __init__(self) -> None:
-        self._read: dict[str, tuple[tuple[int, int] | None, tuple[RecordedInstance, ...]]] = {}
-        """By path: time and size of the file when it was read, and what it has recorded."""
+        self._read: dict[str, tuple[_Version | None, tuple[RecordedInstance, ...]]] = {}
+        """By path: the file as it was before it was read, and what it has recorded."""
         self._places: dict[str, tuple[tuple[str, str, str], ...]] = {}
         """By path of a file, since they are looked for at each edit."""
 
@@ -60,25 +62,36 @@ class Recordings:
             )
         return known
 
-    def have_changed(self) -> bool:
-        """Return whether a file that was looked for is another one by now."""
-        return any(_version(path) != version for path, (version, _) in tuple(self._read.items()))
+    def reads_nothing_for(self, path: str) -> bool:
+        """Return whether the recipes of a file are known without reading a recording."""
+        if not os.path.isabs(path):
+            return True
+        places = [place for place, _, _ in self._places_of(path)]
+        return all(place in self._read or _version(place) is None for place in places)
+
+    def take_changes(self) -> bool:
+        """Return whether a recording that was looked for has changed since; it is read again when it is needed."""
+        changed = [path for path, (version, _) in tuple(self._read.items()) if _version(path) != version]
+        for path in changed:
+            self._read.pop(path, None)
+        return bool(changed)
 
     def _instances(self, path: str) -> tuple[RecordedInstance, ...]:
-        version = _version(path)
         known = self._read.get(path)
-        if known is None or known[0] != version:
+        if known is None:
+            # A file that is replaced while it is read has another version than this one, and is read again.
+            version = _version(path)
             known = self._read[path] = (version, () if version is None else _read_or_warn(path))
         return known[1]
 
 
-def _version(path: str) -> tuple[int, int] | None:
-    """Return the time and size of a file; None if there is none."""
+def _version(path: str) -> _Version | None:
+    """Return the time, size and identity of a file; None if there is none."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return status.st_mtime_ns, status.st_size
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _read_or_warn(path: str) -> tuple[RecordedInstance, ...]:

@@ -165,19 +165,24 @@ class _Writer:
 
 
 def _tensor(it: Any) -> str:
-    dtype, shape = _identifier(it["dtype"]), _shape(it["shape"])
+    dtype, sizes = _identifier(it["dtype"]), _size_arguments(it["shape"])
     if dtype in _FLOATS:
         further = "" if dtype == "float32" else f", dtype=torch.{dtype}"
         further += ", requires_grad=True" if it.get("requires_grad") and not it.get("parameter") else ""
-        text = f"torch.randn({shape}{further})"
+        text = f"torch.randn({sizes}{further})"
         return f"torch.nn.Parameter({text})" if it.get("parameter") else text
     if dtype.startswith("float"):
-        return f"torch.randn({shape}).to(torch.{dtype})"
+        return f"torch.randn({sizes}).to(torch.{dtype})"
     if dtype == "bool" or dtype in _INTS:
         # Ones are indexes, lengths and masks with which a model runs.
-        text = f"torch.ones({shape}, dtype=torch.{dtype})"
+        text = f"torch.ones({sizes}, dtype=torch.{dtype})"
         return f"torch.nn.Parameter({text}, requires_grad=False)" if it.get("parameter") else text
     raise NotMadeAgainError(f"a tensor of {dtype}")
+
+
+def _size_arguments(sizes: Any) -> str:
+    """Return sizes as arguments of a factory of tensors, as people write them: ``7, 8``."""
+    return ", ".join(map(str, _sizes(sizes))) or "()"
 
 
 def _shape(sizes: Any) -> str:

@@ -203,9 +203,9 @@ def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
             shape.append(sizes.setdefault(dimension, _NAMED_SIZES[len(sizes)]))
         else:
             return None
-    size = ", ".join(map(str, shape))
+    size = ", ".join(map(str, shape)) or "()"
     if isinstance(dtypes, (list, tuple)) and dtypes and not any("float" in str(dtype) for dtype in dtypes):
-        return f"torch.zeros(({size},), dtype=torch.long)" if any("int" in str(dtype) for dtype in dtypes) else None
+        return f"torch.zeros({size}, dtype=torch.long)" if any("int" in str(dtype) for dtype in dtypes) else None
     return f"torch.randn({size})"
 
 

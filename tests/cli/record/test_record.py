@@ -60,10 +60,10 @@ def test_a_script_is_recorded_and_its_models_are_traced_by_what_it_did(fxlsp: Fx
     assert recorded() == [("Net", "train.py", 1)]
     first = fxlsp("trace", "net.py:Net").out.partition("\n")[0]
     assert re.fullmatch(
-        r"net\.py:Net: Net\(width=3\)\(torch\.randn\(\(4, 3\)\)\) \(recorded: train\.py, .*\), train mode", first
+        r"net\.py:Net: Net\(width=3\)\(torch\.randn\(4, 3\)\) \(recorded: train\.py, .*\), train mode", first
     )
     recipe = fxlsp("trace", "net.py:Net", "--format", "json").json["recipe"]
-    assert recipe == {"init": "Net(width=3)", "inputs": "torch.randn((4, 3))", "source": "recording"}
+    assert recipe == {"init": "Net(width=3)", "inputs": "torch.randn(4, 3)", "source": "recording"}
 
 
 def test_a_module_and_pytest_are_recorded_too(fxlsp: Fxlsp, project: Path) -> None:

@@ -64,7 +64,7 @@ def candidate(
 
 def test_a_recorded_call_is_the_recipe_before_call_sites(cache: Path) -> None:
     found = candidate(cache, instance({"width": 8}, call(X, mask=None)), text=NET + CALL_SITE)
-    assert found.recipes == (Recipe("Net(width=8)", "torch.randn((2, 8)), mask=None", "recording"),)
+    assert found.recipes == (Recipe("Net(width=8)", "torch.randn(2, 8), mask=None", "recording"),)
     assert [each.source for each in found.alternatives] == ["call-site"]
     assert found.is_fed
     assert not found.requested
@@ -92,7 +92,7 @@ def test_the_mode_and_the_dtype_of_a_call_are_part_of_the_construction(cache: Pa
 
 def test_inputs_count_where_the_construction_cannot_be_written(cache: Path) -> None:
     found = candidate(cache, instance({"width": OPEN}, call(X)))
-    assert found.recipes == (Recipe("", "torch.randn((2, 8))", "recording"),)
+    assert found.recipes == (Recipe("", "torch.randn(2, 8)", "recording"),)
 
 
 def test_a_complete_call_site_counts_before_a_recording_without_inputs(cache: Path) -> None:
@@ -149,7 +149,11 @@ def test_a_recording_is_read_again_when_it_has_changed(cache: Path) -> None:
         given = {"args": [], "kwargs": {"width": width}}
         recorded = RecordedInstance("net.py", "Net", "train.py", time.time() + width, given)
         merge_into(recording_path(str(cache)), [recorded], str(cache))
+        assert recordings.take_changes()
+        assert not recordings.take_changes()
+        assert not recordings.reads_nothing_for(str(path))
         assert inits()[0] == f"Net(width={width})"
+        assert recordings.reads_nothing_for(str(path))
 
 
 def test_a_damaged_recording_gives_no_recipe_and_one_line_in_the_log(
