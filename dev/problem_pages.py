@@ -24,30 +24,14 @@ from tempfile import TemporaryDirectory
 
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.report import codes
+from fxlsp.report.code_records import FAMILIES, Severity
 from fxlsp.report.problems import Problem
 
 PROJECT = Path(__file__).parents[1]
 PAGES = PROJECT / "docs" / "problems"
 INDEX = "README.md"
 
-FAMILIES: Mapping[str, tuple[str, str]] = {
-    "FX1": ("cannot be traced", "`torch.fx.symbolic_trace` raises here. The model itself runs."),
-    "FX2": ("module paths", "What is recorded has no module path, or one that may mislead."),
-    "FX3": (
-        "the graph does something else",
-        "Tracing succeeds, and the graph is not what the model does when it runs.",
-    ),
-    "FX4": ("fails when it runs", "An operation raises for the inputs that the model is given."),
-    "FX5": ("unused", "A part of the model takes part in nothing."),
-    "FX6": (
-        "mistakes of PyTorch",
-        "The model does something else than it was written for, with or without `torch.fx`.",
-    ),
-    "FX9": ("no trace", "There is no graph to look at: the model could not be loaded, made, fed or survived."),
-}
-"""Name and meaning of each family."""
-
-_SEVERITIES: Mapping[codes.Severity, str] = {
+_SEVERITIES: Mapping[Severity, str] = {
     "error": "an error",
     "warning": "a warning",
     "info": "information",
@@ -86,7 +70,7 @@ class Page:
 
     def with_output(self, output: str) -> str:
         """Return the page's text with its generated parts renewed."""
-        family, _ = FAMILIES[self.code[:3]]
+        family = FAMILIES[self.code[:3]].title
         severity = _SEVERITIES[codes.severity_of(self.code)]
         head = f"# {self.code}: {self.title}\n\n*[{family}]({INDEX}#{anchor(self.code[:3])}), {severity} by default*\n"
         block = f"```console\n$ fxlsp {self.arguments}\n{output}\n```"
@@ -104,12 +88,6 @@ class ExampleResults:
     """What the command of the page prints, by code."""
     versions: str
     """Versions of torch and Python that traced: messages contain their wording."""
-
-
-def all_codes() -> list[str]:
-    """Return every code that exists."""
-    named = (value for name, value in vars(codes).items() if name.isupper() and isinstance(value, str))
-    return sorted(value for value in named if re.fullmatch(r"FX\d{3}", value))
 
 
 def read_pages() -> list[Page]:
@@ -205,8 +183,8 @@ def rendered(pages: Sequence[Page], results: ExampleResults) -> dict[str, str]:
 
 def _index(pages: Sequence[Page], versions: str) -> str:
     lines = ["# Problems", "", *_INTRODUCTION.splitlines(), f"in them are those of {versions}.", ""]
-    for family, (name, meaning) in FAMILIES.items():
-        lines += [f"## {family}xx: {name}", "", meaning, "", "| code | | default |", "|---|---|---|"]
+    for family, about in FAMILIES.items():
+        lines += [f"## {family}xx: {about.title}", "", about.definition, "", "| code | | default |", "|---|---|---|"]
         for page in pages:
             if page.code.startswith(family):
                 link = f"[{page.code}]({page.code}.md)"
@@ -226,8 +204,7 @@ Python"""
 
 def anchor(family: str) -> str:
     """Return the anchor of a family in the index, as GitHub names it."""
-    name, _ = FAMILIES[family]
-    return f"{family}xx-{name}".lower().replace(" ", "-")
+    return f"{family}xx-{FAMILIES[family].title}".lower().replace(" ", "-")
 
 
 def without_messages(text: str) -> str:

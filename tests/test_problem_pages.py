@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from dev import problem_pages
-from dev.problem_pages import INDEX, PAGES, ExampleResults, Page, all_codes, read_pages, rendered, without_messages
-from fxlsp.ide.hover.problem import ADVICE
-from fxlsp.report.codes import page_url, severity_of
+from dev.problem_pages import INDEX, PAGES, ExampleResults, Page, read_pages, rendered, without_messages
+from fxlsp.report.codes import RECORDS, page_url, severity_of
 from tests.support.warm import fxlsp
 
 PAGE_OF = {page.code: page for page in read_pages()}
@@ -25,7 +24,7 @@ def results(warm: None, tmp_path_factory: pytest.TempPathFactory) -> ExampleResu
 
 
 def test_every_code_has_a_page() -> None:
-    assert list(PAGE_OF) == all_codes()
+    assert list(PAGE_OF) == sorted(RECORDS)
 
 
 def test_a_page_is_where_its_address_says() -> None:
@@ -74,7 +73,7 @@ def test_no_page_names_a_folder_of_the_machine_that_made_it(page: Page) -> None:
 @each_page
 def test_the_page_says_what_a_hover_advises(page: Page) -> None:
     _, _, fix = page.text.partition("\n## Fix\n")
-    assert f"{ADVICE[page.code]}." in " ".join(fix.split())
+    assert f"{RECORDS[page.code].advice}." in " ".join(fix.split())
 
 
 def test_a_new_page_without_the_line_below_its_title_keeps_what_follows(tmp_path: Path) -> None:

@@ -13,18 +13,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from fxlsp.report.codes import (
-    COMPILED,
-    CONVERSION,
-    FACTORY,
-    FOREIGN_FUNCTION,
-    INDEX,
-    ITEM_ASSIGNMENT,
-    ITERATION,
-    LENGTH,
-    OPTIONAL_INPUT,
-    TRANSFORM,
-)
+from fxlsp.report.code_records import Trait
+from fxlsp.report.codes import ITERATION, OPTIONAL_INPUT, codes_with
 from fxlsp.report.problems import Problem
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.imports import imported_names
@@ -40,14 +30,11 @@ ALSO_HERE = "also here"
 _MISSING = re.compile(r"No module named '([^']+)'")
 _LOADING = re.compile(r"^cannot [^:]+: ")
 _GUESSED = "With other inputs this may work: "
-_FUNCTIONS = (LENGTH, FOREIGN_FUNCTION, COMPILED, TRANSFORM)
-"""Codes of functions that refuse traced values: what mends one call (``torch.fx.wrap``) mends all."""
-_OPERATIONS = (CONVERSION, INDEX, FACTORY, ITEM_ASSIGNMENT)
-"""Codes of what one function does with a value again and again: ``int(h)`` and ``int(w)``."""
-_OF_CONSTRUCTION = ("FX201", "FX202", "FX203", "FX401", "FX402", "FX403")
-"""Codes whose first related place is where the module is made that each place uses."""
-_OF_EXPRESSIONS = ("FX1", "FX301", "FX303", "FX304", "FX4", "FX606", "FX607", "FX608", "FX610")
-_OF_STATE = "FX3"
+_BY_FUNCTION = codes_with(Trait.BY_FUNCTION)
+_BY_OPERATION = codes_with(Trait.BY_OPERATION)
+_BY_CONSTRUCTION = codes_with(Trait.BY_CONSTRUCTION)
+_BY_EXPRESSION = codes_with(Trait.BY_EXPRESSION)
+_BY_STATE = codes_with(Trait.BY_STATE)
 _ASSERTIONS = ("torch._assert", "torch._check")
 
 
@@ -101,7 +88,7 @@ def cause_of(symptom: Symptom, document: Document | None) -> Cause:
         return (code, symptom.model, re.sub(r"\d+", "0", headline))
     if code == OPTIONAL_INPUT:
         return (code, symptom.model, headline)
-    if code in _OF_CONSTRUCTION and symptom.origin is not None and code != "FX402":
+    if code in _BY_CONSTRUCTION and symptom.origin is not None:
         return (code, symptom.origin, headline if code.startswith("FX4") else "")
     tree = None if document is None else python_tree(document.program)
     site = None if tree is None or symptom.span is None else _Site.at(tree, symptom.path, symptom.span)
@@ -114,15 +101,15 @@ def _cause_at(symptom: Symptom, site: _Site) -> Cause:
     code, headline = symptom.code, symptom.headline
     if site.assertion is not None and code.startswith(("FX1", "FX3")):
         return ("assert", symptom.path, site.assertion)
-    if code in _FUNCTIONS and site.called is not None:
+    if code in _BY_FUNCTION and site.called is not None:
         return (code, *site.called)
-    if code in _OPERATIONS:
+    if code in _BY_OPERATION:
         return (code, site.function, site.subject)
     if code == ITERATION and site.spread:
         return (code, site.function, site.spread)
-    if code.startswith(_OF_EXPRESSIONS):
+    if code in _BY_EXPRESSION:
         return (code, site.function, site.text, headline if code.startswith("FX4") else "")
-    if code.startswith(_OF_STATE):
+    if code in _BY_STATE:
         return (code, headline, site.owner if "self" in headline else symptom.path)
     return _place(symptom)
 

@@ -13,7 +13,8 @@ from typing import TypeGuard
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, Severity, severity_of
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, FittingNumber, Problem

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.problems import FileProblem
 from fxlsp.ide.trace_view.provenance import found_recipe
-from fxlsp.report.codes import BAD_RECIPE, NOT_FED, Severity
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import BAD_RECIPE, NOT_FED
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.positions import Span
 

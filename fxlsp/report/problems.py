@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .codes import Severity
+from .code_records import Severity
 from .locations import Location, RelatedPlace
 from .serialization import UNLESS_DEFAULT, JsonObject, fields_from_json, fields_to_json
 

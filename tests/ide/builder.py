@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fxlsp.engine.state.history import History
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status, files_of
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity
 from fxlsp.report.graph import Module, ModuleCall, Node, Opcode, Output, Verdict
 from fxlsp.report.locations import Location, Step
 from fxlsp.report.problems import Failure, Problem

@@ -12,7 +12,8 @@ from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
 from fxlsp.ide.problems import syntax_problems
-from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, Severity, severity_of
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.models.file_summary import may_define_models

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fxlsp.cli.output.excerpts import location_text
 from fxlsp.ide.causes import ALSO_HERE, Cause, Symptom, cause_of, missing_package
 from fxlsp.ide.render.numbers import counted
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
 from fxlsp.source.text.documents import Document

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fxlsp.cli.check.candidates import FoundFile
 from fxlsp.cli.check.selection import CodeSelection
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity
 from fxlsp.report.problems import Problem
 from fxlsp.source.python.ignores import IgnoredCode, all_ignored, ignoring
 from fxlsp.source.text.documents import Document, read_document

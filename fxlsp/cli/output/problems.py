@@ -9,7 +9,8 @@ from fxlsp.cli.output.excerpts import excerpt, location_text
 from fxlsp.ide.causes import ALSO_HERE
 from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
-from fxlsp.report.codes import Severity, page_url, severity_of
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import page_url, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fxlsp.engine.settings.settings import Level, Settings
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity, Trait
+from fxlsp.report.codes import codes_with
 from fxlsp.report.problems import Problem
 
 Profile = Literal["fx", "shapes"]
 
-_FX_ONLY_CODES = ("FX1", "FX2", "FX3", "FX402")
-"""Problems of tracing alone: a model without torch.fx is right, so they become hints where torch.fx is not used."""
+_FX_ONLY_CODES = codes_with(Trait.OF_TORCH_FX)
+"""They become hints where torch.fx is not used, since the model is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Policy:
         if chosen is not None:
             level = self.levels[chosen]
             return None if level == "off" else level
-        return "hint" if self.profile == "shapes" and code.startswith(_FX_ONLY_CODES) else severity
+        return "hint" if self.profile == "shapes" and code in _FX_ONLY_CODES else severity
 
     def applied(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the problems to report, each with the severity that the user chose."""

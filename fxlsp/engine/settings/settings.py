@@ -14,7 +14,7 @@ from typing import Any, Literal
 from fxlsp.engine.settings import value_checks as checks
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
 from fxlsp.engine.settings.pyproject import Pyproject, read_pyproject
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.suggestions import did_you_mean

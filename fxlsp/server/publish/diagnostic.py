@@ -10,14 +10,15 @@ from lsprotocol import types
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem
-from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_url
+from fxlsp.report.code_records import Severity, Trait
+from fxlsp.report.codes import codes_with, page_url
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document, read_document
 
 SOURCE = "fxlsp"
 
-_UNNECESSARY = (MODULE_NEVER_CALLED, PARAMETER_NEVER_USED)
+_UNNECESSARY = codes_with(Trait.OF_UNUSED_CODE)
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,

@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem, Related, problems
-from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED
+from fxlsp.report.code_records import Trait
+from fxlsp.report.codes import codes_with
 from fxlsp.server.publish.typing_hold import Finish, TypingHold
 from fxlsp.source.text.diff import edits_between
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 
-_UNUSED = (MODULE_NEVER_CALLED, PARAMETER_NEVER_USED)
+_UNUSED = codes_with(Trait.OF_UNUSED_CODE)
 """Codes about what the text lacks elsewhere, which its user may be about to type."""
 
 

@@ -7,29 +7,19 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from ...report.code_records import Trait
 from ...report.codes import (
     CODE_FAILS,
-    CONTROL_FLOW,
-    CONVERSION,
-    CUSTOM_BACKWARD,
     FOREIGN_FUNCTION,
     GRAPH_FAILS,
-    HOOK_DROPPED,
-    INDEX,
-    ITERATION,
-    LENGTH,
     NOT_ENTERED,
-    OPERATION_FAILS,
     OPTIONAL_INPUT,
-    PROXY_KEPT,
-    RANDOM,
     RESULT_UNUSED,
-    STATE_BAKED,
     SWALLOWED,
-    TENSOR_ATTRIBUTE,
     TEXT_OF_PROXY,
     TYPE_TEST,
     UNTRACEABLE,
+    codes_with,
     severity_of,
 )
 from ...report.graph import Node
@@ -42,20 +32,14 @@ from ..locations.code_origin import is_installed
 from .graph_diff import first_difference
 from .recovering_pass import RecoveryResult
 
-_RAISES = (OPERATION_FAILS, CODE_FAILS)
-"""Failures of the model itself."""
-_OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, *_RAISES})
-"""Findings that also concern a graph that was made."""
-_EXPLAINS = _OF_A_GRAPH.union(
-    (OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, TENSOR_ATTRIBUTE, HOOK_DROPPED, CUSTOM_BACKWARD)
-)
-"""Codes that explain why a graph does something else than the model."""
-_DIVERGENCES = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
-"""Codes of places where torch.fx takes another path than the model, or continues with another value."""
+_RAISES = codes_with(Trait.RAISES)
+_OF_A_GRAPH = codes_with(Trait.IN_MADE_GRAPH)
+_EXPLAINS = codes_with(Trait.EXPLAINS)
+_DIVERGENCES = codes_with(Trait.DIVERGES)
+_VALUE_REQUESTS = codes_with(Trait.ASKS_FOR_VALUE)
+_REFUSALS = codes_with(Trait.REFUSES)
+_FAILURES = _REFUSALS | codes_with(Trait.LEADS_TO_REFUSAL)
 _PROXY_IN_TEXT = re.compile(r"'[^']*Proxy\(\w+\)[^']*'")
-_VALUE_REQUESTS = frozenset({CONTROL_FLOW, ITERATION, LENGTH, CONVERSION, INDEX})
-_REFUSALS = ("FX1", "FX201", "FX202", "FX203", CODE_FAILS)
-_FAILURES = (*_REFUSALS, "FX301", "FX303", "FX314", "FX4")
 
 
 def recovered_message(recovered: RecoveryResult) -> RecoveredMessage:
@@ -150,7 +134,7 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
 
     The problem that ended the plain pass is reported once.
     """
-    refusals = [_refused(problem, recovered) for problem in plain.problems if problem.code.startswith(_REFUSALS)]
+    refusals = [_refused(problem, recovered) for problem in plain.problems if problem.code in _REFUSALS]
     for refusal in refusals:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
             yield refusal
@@ -226,7 +210,7 @@ def _explains(problem: Problem, refusal: Problem) -> bool:
 
     Or what led to it inside the same expression.
     """
-    if not problem.code.startswith(_FAILURES):
+    if problem.code not in _FAILURES:
         return False
     if problem.code == NOT_ENTERED:
         # Whatever error followed.

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
+from ...report.code_records import Trait
+from ...report.codes import COMPILED, OPERATION_FAILS, UNTRACEABLE, codes_with
 from ..building.failures import code_of_error, text_of
 from ..building.fake_tensors import OnCpu
 from ..building.forward_entry import forward_entry
@@ -193,8 +194,8 @@ class ModuleCalls:
 
 _POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
 
-_ONLY_WHILE_TRACED = frozenset({COMPILED, TRANSFORM})
-"""What torch refuses wherever torch.fx traces, with or without proxies: these are no failures of the model."""
+_ONLY_WHILE_TRACED = codes_with(Trait.WHILE_TRACING)
+"""These are no failures of the model."""
 
 
 def _is_compiled(module: torch.nn.Module) -> bool:

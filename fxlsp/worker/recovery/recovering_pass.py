@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from ...report.codes import CODE_FAILS, OPERATION_FAILS
+from ...report.code_records import Trait
+from ...report.codes import codes_with
 from ...report.graph import Verdict
 from ...report.merging import merge_problems
 from ...report.problems import Problem
@@ -25,6 +26,8 @@ from ..plain_pass.outputs import Unknown
 from .functions.autograd_functions import functions_followed
 from .problems import FindingProblems
 from .tracer import RecoveringTracer
+
+_RAISES = codes_with(Trait.RAISES)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def recover(
 def _has_failed_operation(tracer: RecoveringTracer) -> bool:
     """Return whether an operation of the model failed, also if the pass continued with an assumed value."""
     recovery = tracer.recovery
-    failing = any(finding.code in (OPERATION_FAILS, CODE_FAILS) for finding in recovery.findings.all)
+    failing = any(finding.code in _RAISES for finding in recovery.findings.all)
     return failing or any(value.error is not None for value in recovery.evaluator.values.values())
 
 

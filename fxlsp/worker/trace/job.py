@@ -14,7 +14,8 @@ from typing import TypeGuard
 
 import torch
 
-from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
+from ...report.code_records import Trait
+from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, codes_with, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
 from ...report.symbolic_sizes import SymbolicSizes
@@ -58,8 +59,7 @@ _REAL_ELEMENTS = 2**28
 """Largest number of parameters with which a model is built with data for the recovering pass (1 GiB of float32)."""
 _SECONDS_FOR_SYMBOLS = 5.0
 """Wall time for which a report waits for the sizes as expressions, behind the recovering pass."""
-_NOT_RUN = ("FX4", "FX9")
-"""Codes of operations and models that fail."""
+_NOT_RUN = codes_with(Trait.OF_NO_RUN)
 
 
 class TraceJob:
@@ -207,7 +207,7 @@ class TraceJob:
         except NoModelError:
             pass
         else:
-            if not any(problem.code.startswith(_NOT_RUN) for problem in report.problems):
+            if not any(problem.code in _NOT_RUN for problem in report.problems):
                 return report
         self._target, self._is_graph_sent = stated, False
         self._loader.unload()

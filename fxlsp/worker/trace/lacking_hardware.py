@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...report.codes import CODE_FAILS, GRAPH_FAILS, NOT_LOADED, OPERATION_FAILS, UNTRACEABLE, severity_of
+from ...report.code_records import Trait
+from ...report.codes import NOT_LOADED, codes_with, severity_of
 from ...report.problems import Problem
 
 _LACKS = re.compile(
@@ -21,7 +22,7 @@ _LACKS = re.compile(
     re.VERBOSE,
 )
 _NO_MODULE = re.compile(r"No module named '[^']+'")
-_OF_THE_MODEL = (OPERATION_FAILS, CODE_FAILS, GRAPH_FAILS, UNTRACEABLE)
+_OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
 
 
 def if_hardware_lacks(problem: Problem) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fxlsp.cli.check.causes import first_steps, merge_causes, models_by_problem
 from fxlsp.cli.output.problems import full_lines
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 

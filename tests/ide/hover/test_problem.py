@@ -10,7 +10,8 @@ from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
-from fxlsp.report.codes import CALLED_AGAIN, CONTROL_FLOW, OPERATION_FAILS, SWALLOWED, UNREGISTERED_MODULE, Severity
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import CALLED_AGAIN, CONTROL_FLOW, OPERATION_FAILS, SWALLOWED, UNREGISTERED_MODULE
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.nets import TEXT
 

@@ -9,17 +9,13 @@ from typing import Any
 
 import pytest
 
-from fxlsp.report import codes
+from fxlsp.report.code_records import Trait
+from fxlsp.report.codes import GRAPH_DIFFERS, RECORDS, codes_with
 from fxlsp.report.problems import Problem
 from tests.support.marked import PREAMBLE, span_of, unmarked
 
-SILENT = {
-    *(codes.OPTIONAL_INPUT, codes.MODE_BAKED, codes.STATE_BAKED, codes.BUFFER_UPDATE, codes.PROXY_KEPT),
-    *(codes.CONSTANT, codes.RANDOM, codes.CONTEXT_DROPPED, codes.CUSTOM_BACKWARD, codes.CHECKPOINT),
-    *(codes.HOOK_DROPPED, codes.LEAF_BYPASSED, codes.LEAF_EXPECTED, codes.HIDDEN_MODEL, codes.VARIADIC_INPUT),
-    codes.TENSOR_ATTRIBUTE,
-}
-"""What the checks for silent differences tell; other rooms tell of the same models what is theirs."""
+SILENT = {code for code in RECORDS if code.startswith("FX3")} - codes_with(Trait.IN_MADE_GRAPH) - {GRAPH_DIFFERS}
+"""Codes that the checks for silent differences report; the recovering pass and the merge report the others."""
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fxlsp.cli.check.formats.checked import CheckedRun
-from fxlsp.report.codes import Severity, page_url
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import page_url
 from fxlsp.report.problems import Problem
 
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice", "hint": "notice"}

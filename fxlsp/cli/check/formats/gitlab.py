@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from fxlsp.cli.check.formats.checked import CheckedRun, headline
-from fxlsp.report.codes import Severity
+from fxlsp.report.code_records import Severity
 from fxlsp.report.problems import Problem
 
 _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info", "hint": "info"}

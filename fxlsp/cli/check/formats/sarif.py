@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from fxlsp import __version__
 from fxlsp.cli.check.formats.checked import CheckedRun
-from fxlsp.report.codes import Severity, page_url, severity_of
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import page_url, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import torch
 
-from ....report.codes import Severity, severity_of
+from ....report.code_records import Severity
+from ....report.codes import severity_of
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ...building.construction import Constructions

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 import torch
 import torch.fx
 
-from ....report.codes import BUFFER_UPDATE, CONSTANT, RANDOM, Severity, severity_of
+from ....report.code_records import Severity
+from ....report.codes import BUFFER_UPDATE, CONSTANT, RANDOM, severity_of
 from ....report.locations import Location
 from ....report.problems import Problem
 from ...plain_pass.tracer import ModulePathTracer

@@ -19,7 +19,8 @@ import torch
 import torch.autograd.graph
 import torch.autograd.profiler
 
-from ....report.codes import CONTEXT_DROPPED, Severity
+from ....report.code_records import Severity
+from ....report.codes import CONTEXT_DROPPED
 from ....report.locations import Location
 from ....report.problems import Problem
 from ...locations.class_text import code_of
