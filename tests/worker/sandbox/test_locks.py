@@ -83,6 +83,6 @@ def test_where_the_system_refuses_nothing_python_takes_no_lock(tmp_path: Path) -
 
 @pytest.mark.skipif(not can_attack(), reason="this system does not contain a process so far that it is safe")
 def test_no_random_system_call_reaches_what_is_the_users(tmp_path: Path) -> None:
-    wrong, count = attack(Target(tmp_path), Random(7), 10)
+    wrong, count = attack(Target(tmp_path), Random(7), 4)
     assert wrong == []
-    assert count > 3000
+    assert count > 1000

@@ -60,12 +60,13 @@ FINE = MODEL.format(act="pass")
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the acts are of Linux")
 def test_a_hostile_model_costs_its_own_trace_alone(act: str, any_worker: Worker, write: Callable[..., str]) -> None:
-    before = any_worker.report(f"{write(FINE)}:Net", "Net()", "torch.randn(1, 4)")
     path = write(MODEL.format(act=ACTS[act]), f"{act}.py")
     hostile = any_worker.ask(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=10)
     assert any_worker.next()["id"] == hostile
     after = any_worker.report(f"{write(FINE)}:Net", "Net()", "torch.randn(1, 4)")
-    assert after.nodes == before.nodes
+    assert [node.name for node in after.nodes] == ["x", "a", "output"]
+    assert after.complete
+    assert after.problems == ()
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no process can be adopted here")
