@@ -204,6 +204,13 @@ FIXED = (
         number=FittingNumber(Location("", 9, 19, 9, 34), "Linear", "in_features", 3, 4, "features"),
     ),
     _fixed(
+        "misspelt_attribute",
+        "FX403",
+        "Use self.head",
+        _made("self.head = nn.Linear(4, 8)", "return self.haed(x)"),
+        ("self.haed(x)", "self.head(x)"),
+    ),
+    _fixed(
         "ignored",
         "FX107",
         "Ignore FX107 here",

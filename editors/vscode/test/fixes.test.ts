@@ -33,6 +33,7 @@ const TITLES = [
   "Register the parameters of biases with nn.ParameterDict",
   "Register the parameters of weights with nn.ParameterList",
   "Set it by requires_grad_(), which torch.fx records",
+  "Use self.wide",
   "Use torch._assert, which torch.fx records",
   "Use torch._assert, which torch.fx records with its message as it reads then",
 ];
@@ -49,6 +50,7 @@ const CODES = [
   "FX315",
   "FX319",
   "FX401",
+  "FX403",
   "FX601",
   "FX602",
   "FX604",

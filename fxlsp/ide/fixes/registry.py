@@ -20,12 +20,14 @@ from fxlsp.ide.fixes.forward_call import forward_call_fixes
 from fxlsp.ide.fixes.ignore import ignore_fix
 from fxlsp.ide.fixes.layer_numbers import layer_number_fixes
 from fxlsp.ide.fixes.local_variables import local_variable_fixes
+from fxlsp.ide.fixes.misspelt_attributes import misspelt_attribute_fixes
 from fxlsp.ide.fixes.move_to_init import move_to_init_fixes
 from fxlsp.ide.fixes.tensor_attributes import tensor_attribute_fixes
 from fxlsp.ide.fixes.where import where_fixes
 from fxlsp.ide.fixes.wrap import wrap_helper_fixes, wrap_length_fixes
 from fxlsp.ide.problems import FileProblem, MovedNumber, problems
 from fxlsp.report.codes import (
+    CODE_FAILS,
     COMPILED,
     CONSTANT,
     CONTROL_FLOW,
@@ -69,6 +71,7 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     LEAF_BYPASSED: (forward_call_fixes,),
     TENSOR_ATTRIBUTE: (tensor_attribute_fixes,),
     OPERATION_FAILS: (layer_number_fixes,),
+    CODE_FAILS: (misspelt_attribute_fixes,),
     MODULES_NOT_REGISTERED: (module_attribute_fixes,),
     PARAMETER_NOT_REGISTERED: (parameter_attribute_fixes,),
     LOCAL_INSTEAD_OF_ATTRIBUTE: (local_variable_fixes,),

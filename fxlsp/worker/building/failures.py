@@ -212,6 +212,9 @@ def refusal_message(error: BaseException, where: str) -> str:
     ``where`` is " in module a.b" or empty.
     """
     reason = _with_type(error, message_of(error))
+    if isinstance(error, torch.fx.proxy.TraceError) and "cannot be iterated" in text_of(error):
+        # torch goes on for a page that does not say what is iterated, nor what to do.
+        reason = f"{_IS_ITERATED}\n{reason.partition('. ')[0].removesuffix('.')}"
     if isinstance(error, TypeError) and "ParameterDict cannot be used as a key" in text_of(error):
         # torch's own text asks to open an issue.
         reason = _with_type(error, _KEY_IS_TRACED)
@@ -258,6 +261,7 @@ def with_headline(headline: str, message: str) -> str:
     return f"{headline}\n{message}" if headline else message
 
 
+_IS_ITERATED = "the items of a traced value are taken one by one, and how many it has is known only when the model runs"
 _KEY_IS_TRACED = "the key of a ParameterDict is a traced value here, and only a string finds a parameter"
 _SIZE_IS_TRACED = "a size that torch.{} is given is a traced value here, and it takes numbers alone as sizes"
 _FACTORY_OF_TRACED = re.compile(

@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, TypeAlias
 
@@ -22,6 +22,10 @@ from .missing_names import import_missing_submodule, untaken_bindings
 from .setup_calls import sets_up
 from .slicing import ModuleSlicer, SlicedStatement
 
+_MOST_FILES = 512
+"""Number of files whose slicers are kept: a process that loads edited files again and again would keep them all."""
+_MOST_STATEMENTS = 2**14
+"""Number of statements whose code is kept."""
 _STAR = "*"
 _RAN = "ran"
 _NOT_IMPORTED = re.compile(r"cannot import name '(\w+)'")
@@ -286,13 +290,13 @@ class Execution:
         return traceback is not None and traceback.tb_frame.f_globals is self.namespace
 
 
-@cache
+@lru_cache(maxsize=_MOST_FILES)
 def _slicer_of(tree: ast.Module) -> ModuleSlicer:
     """Return the slicer of a file, which all loads of this process share."""
     return ModuleSlicer(tree)
 
 
-@cache
+@lru_cache(maxsize=_MOST_STATEMENTS)
 def _compiled(statement: ast.stmt, path: str, flags: int) -> CodeType:
     code: CodeType = compile(ast.Module([statement], []), path, "exec", flags, dont_inherit=True)
     return code

@@ -16,6 +16,7 @@ from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import innermost_of_workspace, operation_problem, text_of
 from ..building.own_mistakes import is_mistaken_operation, layer_as_tensor
+from ..building.returned_values import returned_value, running_functions
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
 from ..operations.operation import layer_name, shape_text
@@ -77,14 +78,16 @@ class FailingNodes:
             if value.mismatch is not None:
                 headline = value.mismatch.headline
             headline = headline or self._sequence_as_tensor(node, value.error)
+            running = () if headline else running_functions(self._origins[node].call_stack, self._modules)
+            returned = returned_value(value.error, running, self._source_map)
             problem = operation_problem(
                 value.error,
                 reported,
-                headline,
+                headline if returned is None else returned.headline,
                 shown(value.inputs),
                 target,
                 location,
-                tuple(self._related(node, location, steps)),
+                (*self._related(node, location, steps), *(() if returned is None else returned.related)),
             )
             is_mistake = is_mistaken_operation(node, value.error, value.inputs)
             code = CODE_FAILS if is_mistake else problem.code

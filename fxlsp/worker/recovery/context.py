@@ -22,6 +22,7 @@ from ..plain_pass.outputs import Unknown
 from ..plain_pass.tracer import NodeOrigin, TracedCall
 from ..torch_private import restore_used_names, used_names
 from .caught_errors import is_caught
+from .entered_layers import inside_of
 from .evaluator import Evaluator
 from .findings import RecoveryFinding, RecoveryFindings
 from .pytree import is_proxy, leaves, mapped
@@ -31,6 +32,8 @@ class NeedsDataError(Exception):
     """A Python number of a tensor without data is required."""
 
 
+_REFUSED = "FX1"
+"""Prefix of codes of what torch.fx refuses."""
 NodeCall = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
 """Opcode, target and arguments of a node."""
 
@@ -165,6 +168,8 @@ class RecoveryContext:
         if not (self.evaluating or self._is_silent):
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
+            if error is not None and code.startswith(_REFUSED):
+                remark = "\n".join(line for line in (inside_of(self.places, self._recorder.calls), remark) if line)
             self.findings.note(RecoveryFinding(code, error, self._recorder.call_stack(), path, remark, module, caught))
 
     def headline_of(self, error: BaseException) -> str:

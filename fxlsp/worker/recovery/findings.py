@@ -21,7 +21,7 @@ class RecoveryFinding:
     """The user's expressions that were running, outermost first; empty if there was none."""
     module_path: str
     remark: str = ""
-    """How the pass continued, if that was a choice."""
+    """Inside which layer of torch it is, and how the pass continued, if that was a choice."""
     module: torch.nn.Module | None = None
     """The module that is not registered, for findings about one."""
     caught: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import torch
 
@@ -23,6 +24,7 @@ from .. import module_tree
 from ..building.construction import Constructions
 from ..building.failures import failure_message, message_of, refusal_message, with_headline
 from ..building.own_mistakes import is_own_mistake, layer_as_tensor
+from ..building.returned_values import ReturnedValue, functions_of_traceback, returned_value, running_functions
 from ..checks.base.pass_result import PassResult
 from ..locations.code_origin import is_installed
 from .findings import RecoveryFinding, RecoveryFindings
@@ -52,6 +54,7 @@ class FindingProblems:
         self._made_in_forward = made_in_forward
         self._without_frame = without_frame
         self._is_given = is_given
+        self._modules = dict(module_tree.named_modules(traced.root, remove_duplicate=False))
 
     def of(self, findings: RecoveryFindings) -> Iterator[Problem]:
         """Yield a problem for each finding.
@@ -88,12 +91,25 @@ class FindingProblems:
         location = self._traced.problem_location(finding.call_stack)
         if location is None and finding.error is not None:
             location = self._without_frame(finding.error)
+        returned = self._returned(finding) if code == OPERATION_FAILS else None
         message = self._message(finding)
-        if finding.module is not None:
+        if returned is not None:
+            message, related = with_headline(returned.headline, message), (*related, *returned.related)
+        elif finding.module is not None:
             message = f"{self._plain_words(finding.module, code)}\n{message}"
         elif code == UNREGISTERED_PARAMETER:
             message = f"This uses a parameter that is not registered under the root module: {_LOST}.\n{message}"
         return Problem(code, severity_of(code), message, location, related, finding.module_path, self._traced.target)
+
+    def _returned(self, finding: RecoveryFinding) -> ReturnedValue | None:
+        """Return which function of the workspace returned what an operation cannot take; None if that is not known."""
+        if finding.error is None or finding.headline:
+            return None
+        running = running_functions(finding.call_stack, self._modules)
+        raised = functions_of_traceback(finding.error, self._traced.places)[-1:]
+        if raised and running and raised[0].instruction[:2] == running[-1].instruction[:2]:
+            running[-1] = replace(running[-1], variables=raised[0].variables)
+        return returned_value(finding.error, running, self._traced.places)
 
     def _is_own_mistake(self, finding: RecoveryFinding) -> bool:
         return finding.error is not None and is_own_mistake(finding.error, self._traced.root, self._is_given)

@@ -14,9 +14,11 @@ _PARAMETERS = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 _POSITIONS = {
     "max_pool": ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
     "avg_pool": ("input", "kernel_size", "stride", "padding", "ceil_mode"),
-    "conv": ("input", "weight", "bias", "stride", "padding", "dilation"),
 }
-"""Positional parameters of functions, by the beginning of their names."""
+"""Positional parameters of functions, by the beginning of their names.
+
+Convolutions are not among them: the size of their window is that of the weight, which is no argument.
+"""
 _MOST_DIMENSIONS = 3
 
 
@@ -29,7 +31,7 @@ def windows_of(node: torch.fx.Node, module: torch.nn.Module | None) -> list[Wind
     """
     given = _of_module(module) if module is not None else _of_function(node)
     kernel, stride, padding, dilation = (_each(given.get(name), default) for name, default in _DEFAULTS)
-    if kernel is None or padding is None or dilation is None:
+    if kernel is None or padding is None or dilation is None or (stride is None and given.get("stride")):
         return []
     steps = stride or kernel
     found: list[Window] = []
@@ -58,11 +60,12 @@ def _of_function(node: torch.fx.Node) -> Mapping[str, Any]:
 
 
 def _each(value: object, default: int | None) -> tuple[int, ...] | None:
-    """Return a parameter for each dimension; None if it is not a plain number or tuple of numbers."""
+    """Return a parameter for each dimension; None if it is not a plain number or tuple of up to three numbers."""
     if value is None:
         value = default
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,) * _MOST_DIMENSIONS
-    if isinstance(value, (list, tuple)) and value and all(type(each) is int for each in value):
+    is_sequence = isinstance(value, (list, tuple)) and 0 < len(value) <= _MOST_DIMENSIONS
+    if isinstance(value, (list, tuple)) and is_sequence and all(type(each) is int for each in value):
         return (*value, *[value[-1]] * (_MOST_DIMENSIONS - len(value)))
     return None

@@ -67,6 +67,17 @@ class Narrow(nn.Module):
         return self.narrow(x)
 
 
+class Misspelt(nn.Module):
+    """A layer whose name is written wrongly where it is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.wied(x)
+
+
 class Local(nn.Module):
     """A layer that is meant as an attribute."""
 
@@ -82,5 +93,6 @@ class Local(nn.Module):
 Registered()(torch.randn(2, 8))
 Local()(torch.randn(2, 8))
 Narrow()(torch.randn(2, 8))
+Misspelt()(torch.randn(2, 8))
 Chosen()(torch.randn(2, 8))
 Sized()(torch.randn(2, 8))

@@ -108,6 +108,17 @@ class EnclosingClass:
             if attribute_of_self(node, method) == name and isinstance(node, ast.Attribute)
         ]
 
+    def names(self) -> set[str]:
+        """Return the attributes that the methods assign, and what the class bodies bind."""
+        stored = {
+            name
+            for method in self.methods()
+            for node in ast.walk(method)
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+            if (name := attribute_of_self(node, method)) is not None
+        }
+        return stored | self._body_names()
+
     def is_free(self, name: str) -> bool:
         """Return whether no attribute of the class has this name."""
         return name not in _MODULE_ATTRIBUTES and name not in self._body_names() and not self.uses(name)

@@ -18,6 +18,7 @@ from typing import Literal
 import torch
 
 from ...building.failures import text_of
+from ...building.returned_values import functions_of_traceback, returned_value
 from ...locations.source_map import SourceMap
 from ...plain_pass.costs import MixedTypesError
 from ..evidence import own_frames
@@ -66,6 +67,8 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     False wherever that is not known.
     """
     model = outcome.model
+    if model is not None and is_of_wrong_type(outcome) and _is_always_returned(outcome.error, places):
+        return True
     if model is None or not reasons_of(outcome) or not _is_all_sizes(trial) or _may_be_of_another_type(outcome, places):
         return False
     effects = _Effects(outcome, run, places)
@@ -78,6 +81,12 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     if any(effects.of(other) == "other" for other in _of_other_types(trial)):
         return False
     return _is_without_influence(trial, effects)
+
+
+def _is_always_returned(error: BaseException | None, places: SourceMap) -> bool:
+    """Return whether what is no tensor comes from a function that returns no other value, whatever it is given."""
+    returned = None if error is None else returned_value(error, functions_of_traceback(error, places), places)
+    return returned is not None and returned.is_certain
 
 
 def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:

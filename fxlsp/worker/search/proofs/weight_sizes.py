@@ -12,14 +12,16 @@ from ...torch_private import tensors_in
 _POINTWISE = """
 relu relu_ gelu silu mish elu selu celu leaky_relu prelu softplus hardswish hardtanh relu6 tanh sigmoid softmax
 log_softmax dropout dropout_ dropout1d dropout2d dropout3d alpha_dropout feature_dropout exp log sqrt rsqrt abs
-neg clone contiguous detach float half double to type_as clamp clamp_min masked_fill where batch_norm
-instance_norm group_norm layer_norm rms_norm normalize add sub mul div truediv iadd isub imul itruediv radd rsub
+neg clone contiguous detach float half double to type_as clamp clamp_min masked_fill where
+layer_norm rms_norm normalize add sub mul div truediv iadd isub imul itruediv radd rsub
 rmul rtruediv pow
 """
 """Functions whose result has the broadcast shape of their operands."""
 _NAMES_OF_POINTWISE = frozenset(_POINTWISE.split())
 _LAST_OF_WEIGHT = {"linear": 0, "embedding": -1}
 """Which dimension of the weight is the last one of the result."""
+_OF_CHANNELS = frozenset({"batch_norm", "instance_norm", "group_norm"})
+"""Functions whose weights have the size of the second dimension, whatever the rank."""
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _Fixed = frozenset[int]
 """Dimensions of a tensor, counted from the first."""
@@ -67,6 +69,9 @@ class WeightSizes:
             return frozenset({rank - operands[1].dim() + 1})
         if name in _RECURRENT or name == "multi_head_attention_forward":
             return frozenset({rank - 1})
+        if name in _OF_CHANNELS:
+            has_weights = any(self._of(each) for each in operands[1:] if each.dim() == 1)
+            return self._of(first) | (frozenset({1}) if has_weights and rank > 1 else _NONE)
         if name in _NAMES_OF_POINTWISE:
             return self._broadcast(operands, result)
         if name == "transpose" and all(type(each) is int for each in args[1:3]) and len(args) > 2:
