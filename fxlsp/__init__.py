@@ -1,4 +1,7 @@
-"""A language server that shows what torch.fx records of a PyTorch model."""
+"""A language server that shows what torch.fx records of a PyTorch model.
+
+PYTEST_DONT_REWRITE: fxlsp has a plugin of pytest, and pytest would warn where a program has imported this before.
+"""
 
 from __future__ import annotations
 

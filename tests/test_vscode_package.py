@@ -54,7 +54,8 @@ def test_the_settings_have_the_servers_defaults() -> None:
 def test_settings_that_name_programs_or_code_wait_for_trust() -> None:
     restricted = set(MANIFEST["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"])
     assert restricted == {
-        f"fxlsp.{key}" for key in ("python", "recipes", "tracer", "wrap", "server.python", "server.command")
+        f"fxlsp.{key}"
+        for key in ("python", "recipes", "record.command", "tracer", "wrap", "server.python", "server.command")
     }
 
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from fxlsp.server import lifecycle, transport
 from fxlsp.server.commands import copy as copying
-from fxlsp.server.commands import graph, information, instances, recipes, trust_and_retrace
+from fxlsp.server.commands import graph, information, instances, recipes, record, trust_and_retrace
 from fxlsp.server.publish import progress
 from fxlsp.server.requests import (
     code_action,
@@ -39,6 +39,7 @@ _FEATURES = (
         recipes,
         instances,
         graph,
+        record,
         information,
         copying,
         progress,

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { copied } from "./copying";
 import { chooseInstance, chooseRecipe } from "./picks";
+import { record } from "./recording";
 import type { Session } from "./types";
 import { whichModel } from "./whichModel";
 
@@ -36,6 +37,8 @@ export async function execute(
       return given.length > 1
         ? next(command, given)
         : withPlace(client, given, "fxlsp.chooseRecipe", (at) => next(command, at));
+    case "fxlsp.record":
+      return given.length > 1 ? next(command, given) : record(client, next);
     case "fxlsp.copyComment":
     case "fxlsp.copyTable":
       return given.length > 2 ? next(command, given) : copied(client, command, next);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,7 @@ _ENOUGH_SECONDS = 10.0
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 5.0
 """Time that a command has to end after each request."""
+_PYTHONS = ("python", "python3")
 _ENDED_BY_SIGNAL = 128
 """What a shell adds to the number of a signal that ended a program."""
 
@@ -49,6 +51,11 @@ def add_parser(commands: Any) -> None:
         const=_ENOUGH_SECONDS,
         help="end the command once nothing new has come for so long, by default 10 seconds",
     )
+    parser.add_argument(
+        "--python",
+        metavar="PATH",
+        help="the interpreter for which python stands in COMMAND; programs of its folder come before others",
+    )
     parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER, help="behind --: python train.py")
     parser.set_defaults(run=run)
 
@@ -62,8 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     except RecordingError as error:
         raise UsageError(f"{error}; name another file") from error
     began = time.time()
+    environment = _environment(destination, arguments.python)
+    program = _program(command[0], arguments.python, environment)
     try:
-        process = subprocess.Popen(command, env=_environment(destination))
+        process = subprocess.Popen([program, *command[1:]], env=environment)
     except OSError as error:
         raise UsageError(f"cannot run {command[0]}: {error.strerror or error}") from error
     with _signals_for(process):
@@ -72,11 +81,24 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _environment(destination: Destination) -> dict[str, str]:
-    """Return the environment in which Python starts the recorder before a program."""
-    others = os.environ.get("PYTHONPATH")
+def _program(name: str, python: str | None, environment: dict[str, str]) -> str:
+    """Return the path of the program that a command runs; its name where there is none of it."""
+    if python is not None and name in _PYTHONS:
+        return python
+    return shutil.which(name, path=environment.get("PATH")) or name
+
+
+def _environment(destination: Destination, python: str | None) -> dict[str, str]:
+    """Return the environment in which Python starts the recorder before a program.
+
+    Args:
+        python: interpreter whose programs come before those of the same name.
+    """
+    others, path = os.environ.get("PYTHONPATH"), os.environ.get("PATH")
+    folders = [] if python is None else [os.path.dirname(os.path.abspath(python))]
     return {
         **os.environ,
+        **({"PATH": os.pathsep.join([*folders, *([path] if path else [])])} if folders else {}),
         OPTIONS: RecordingOptions(destination.file, destination.folder).to_text(),
         "PYTHONPATH": os.pathsep.join([startup_folder(), *([others] if others else [])]),
     }

@@ -79,6 +79,8 @@ class Settings:
     """Whether problems of open files are reported, or those of all files of the workspace."""
     retrace: Literal["type", "save"] = "type"
     """Whether a model is traced again as its text is typed, or when its file is saved."""
+    record_command: str | None = None
+    """Command that an editor records when its user asks for a run (``record.command``)."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
     """Whether problems that concern torch.fx alone are reported as problems or as hints; ``auto`` decides by whether
     the folder uses torch.fx."""
@@ -120,6 +122,7 @@ class Settings:
             "exclude": list(self.exclude.patterns),
             "problems": self.problems,
             "retrace": self.retrace,
+            "record.command": self.record_command,
             "profile": self.profile,
             "ignore": list(self.ignore),
             "limits.seconds": self.seconds,
@@ -237,6 +240,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], s
         exclude=values.get("exclude", NOTHING),
         problems=values.get("problems", "open"),
         retrace=values.get("retrace", "type"),
+        record_command=values.get("record.command"),
         profile=values.get("profile", "auto"),
         severities=_table("severities", values),
         ignore=values.get("ignore", ()),
@@ -337,7 +341,7 @@ def _recipe_key(key: str, folder: str) -> str:
 _HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
 _HINT_SWITCHES = tuple(kind for kind in _HINT_KINDS if kind != "sizes")
 _SIZES = tuple(size.name for size in fields(Sizes))
-_TABLES = ("hints", "limits", "recipes", "severities", "sizes")
+_TABLES = ("hints", "limits", "recipes", "record", "severities", "sizes")
 _LIMITS_IN_WHOLE_NUMBERS = ("megabytes", "processes", "openFiles", "writtenMegabytes")
 _LEVELS = ("error", "warning", "info", "hint", "off")
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -353,6 +357,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "exclude": checks.texts,
     "problems": checks.one_of("open", "workspace"),
     "retrace": checks.one_of("type", "save"),
+    "record.command": checks.text,
     "profile": checks.one_of("auto", "fx", "shapes"),
     "ignore": checks.code_prefixes,
     "limits.seconds": checks.positive,

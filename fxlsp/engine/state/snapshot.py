@@ -159,6 +159,8 @@ class Snapshot:
     """Kinds of hints to show, by workspace folder; "" for files that are in none."""
     policies: Mapping[str, Policy] = field(default_factory=dict)
     """Selection and severity of problems, by workspace folder; "" for files that are in none."""
+    record_commands: Mapping[str, str | None] = field(default_factory=dict)
+    """Command that the settings name for a recording, by workspace folder; "" for files that are in none."""
     excluded: frozenset[str] = frozenset()
     """Open documents that the settings exclude: only syntactic features work in them."""
     setting_problems: tuple[SettingProblem, ...] = ()
@@ -218,6 +220,10 @@ class Snapshot:
     def hints_of(self, path: str) -> HintKinds:
         """Return the hint kinds of the innermost folder around ``path``, else the first."""
         return _of_folder(self.hints, path, ALL_HINTS)
+
+    def record_command_of(self, path: str) -> str | None:
+        """Return the command to record of the innermost folder around ``path``, else of the first."""
+        return _of_folder(self.record_commands, path, None)
 
     @cached_property
     def _by_file(self) -> dict[str, tuple[ModelState, ...]]:

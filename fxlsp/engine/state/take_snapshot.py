@@ -29,6 +29,7 @@ def take_snapshot(session: Session, supervisors: SupervisorPool) -> Snapshot:
         instances=dict(session.instances),
         hints={folder.path: folder.settings.hints for folder in session.folders},
         policies={folder.path: _policy(session, folder) for folder in session.folders},
+        record_commands={folder.path: folder.settings.record_command for folder in session.folders},
         excluded=frozenset(path for path in session.documents if session.is_excluded(path)),
         setting_problems=tuple(problem for folder in session.folders for problem in _setting_problems(session, folder)),
         setting_texts={each.pyproject.path: each.pyproject.text for each in session.folders if each.pyproject.path},

@@ -10,6 +10,9 @@ from fxlsp.engine.storage.project_folder import marked_folder
 from fxlsp.engine.storage.user_dirs import cache_folder, folder_digest
 from fxlsp.recording.recording_file import NAME_IN_WORKSPACE
 
+WORKSPACE_PATTERN = f"**/{NAME_IN_WORKSPACE}"
+"""Glob pattern of the recordings that are part of a workspace."""
+
 _MOST_FOLDERS = 16
 
 

@@ -19,4 +19,6 @@ SHOW_GRAPH = "fxlsp.showGraph"
 COPY_COMMENT = "fxlsp.copyComment"
 COPY_TABLE = "fxlsp.copyTable"
 
+RECORD = "fxlsp.record"
+
 INFORMATION = "fxlsp.information"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.recording.recording_file import NAME_IN_WORKSPACE
+from fxlsp.engine.storage.recordings import WORKSPACE_PATTERN
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.documents import path_of_uri
 
-_PATTERNS = ("**/*.py", "**/pyproject.toml", "**/*.md", f"**/{NAME_IN_WORKSPACE}")
+_PATTERNS = ("**/*.py", "**/pyproject.toml", "**/*.md", WORKSPACE_PATTERN)
 
 
 def register(server: Server) -> None:

@@ -76,6 +76,23 @@ def test_a_module_and_pytest_are_recorded_too(fxlsp: Fxlsp, project: Path) -> No
     assert recorded(output) == [("Net", "pytest", 1)]
 
 
+def test_python_is_the_interpreter_that_is_named_and_programs_beside_it_come_first(
+    fxlsp: Fxlsp, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = project / "tools"
+    tools.mkdir()
+    (tools / "python").symlink_to(sys.executable)
+    (tools / "train").write_text(f"#!/bin/sh\nexec {sys.executable} train.py\n")
+    (tools / "train").chmod(0o755)
+    monkeypatch.setenv("PATH", os.defpath)
+    for program in (["python", "train.py"], ["train"]):
+        # In a virtual environment the link itself counts: what it leads to has other packages.
+        named = sys.executable if program[0] == "python" else str(tools / "python")
+        assert fxlsp("record", "-o", "recording.json", "--python", named, "--", *program).code == 0
+        assert recorded(project / "recording.json") == [("Net", "train.py", 1)]
+        (project / "recording.json").unlink()
+
+
 def test_what_was_seen_before_a_failure_is_kept_and_the_exit_code_is_the_commands(fxlsp: Fxlsp, project: Path) -> None:
     (project / "train.py").write_text(TRAIN + "import sys\nsys.exit(7)\n")
     assert fxlsp("record", "--", sys.executable, "train.py").code == 7

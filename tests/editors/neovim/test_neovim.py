@@ -107,6 +107,14 @@ def test_a_recipe_is_picked_from_the_list_of_the_editor(play: Play, project: Pat
     play("recipe", "net.py")
 
 
+def test_a_run_is_recorded_in_a_terminal_and_counts_from_then_on(play: Play, project: Path) -> None:
+    write(project, "net.py", NET.replace("Net()(torch.randn(2, 3))", ""))
+    write(
+        project, "train.py", "import torch\nfrom net import Net\n\nfor _ in range(2):\n    Net()(torch.randn(9, 3))\n"
+    )
+    play("record", "net.py")
+
+
 @pytest.mark.usefixtures("project")
 def test_the_graph_opens_at_the_node_under_the_cursor(play: Play) -> None:
     play("graph", "net.py")

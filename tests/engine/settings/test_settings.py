@@ -186,6 +186,7 @@ def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> N
         ('tracer = "MyTracer"', "'tracer' must be 'package.module:Name' or 'file.py:Name', not 'MyTracer'"),
         ('leafModules = "*.Block"', "'leafModules' must be a list of strings, not '*.Block'"),
         ('exclude = "vendored"', "'exclude' must be a list of strings, not 'vendored'"),
+        ("record.command = 3", "'record.command' must be a string, not 3"),
         ('retrace = "never"', "'retrace' must be one of type, save, not 'never'"),
         ('wrap = ["fused"]', "'wrap' must list functions as 'package.module:function', not 'fused'"),
     ],

@@ -10,6 +10,7 @@ local M = {}
 ---@field bufnr integer
 ---@field uri string
 ---@field argument string?
+---@field rest string? everything behind the name, as it was typed
 ---@field bang boolean
 
 ---@class fxlsp.Command
@@ -46,6 +47,11 @@ M.commands = {
   },
   instance = { about = 'fxlsp.chooseInstance', run = about_a_model('fxlsp.chooseInstance') },
   recipe = { about = 'fxlsp.chooseRecipe', run = about_a_model('fxlsp.chooseRecipe') },
+  record = {
+    run = function(request)
+      require('fxlsp.recording').record(request.client, request.bufnr, request.rest)
+    end,
+  },
   restart = {
     without_server = true,
     run = function()
@@ -91,6 +97,7 @@ function M.run(arguments)
     bufnr = bufnr,
     uri = vim.uri_from_bufnr(bufnr),
     argument = argument,
+    rest = arguments.args:match('^%S+%s+(.*%S)'),
     bang = arguments.bang,
   })
 end

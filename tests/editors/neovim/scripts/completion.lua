@@ -5,11 +5,12 @@ t.equal(vim.fn.getcompletion('Fxlsp ', 'cmdline'), {
   'info',
   'instance',
   'recipe',
+  'record',
   'restart',
   'retrace',
   'trust',
 })
-t.equal(vim.fn.getcompletion('Fxlsp re', 'cmdline'), { 'recipe', 'restart', 'retrace' })
+t.equal(vim.fn.getcompletion('Fxlsp re', 'cmdline'), { 'recipe', 'record', 'restart', 'retrace' })
 t.one_with(t.lenses, '10: first (+2 more)')
 t.equal(vim.fn.getcompletion('Fxlsp graph ', 'cmdline'), { 'Net' })
 t.equal(vim.fn.getcompletion('Fxlsp recipe N', 'cmdline'), { 'Net' })
