@@ -1,4 +1,4 @@
-"""Problems that only say what this machine lacks: the model may run on another one."""
+"""Corrections of a merged report: what this machine lacks, what was guessed, and losses of different sizes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from dataclasses import replace
 from ...report.code_records import Trait
 from ...report.codes import NOT_LOADED, codes_with, severity_of
 from ...report.problems import Problem
+from ...report.report import Report
+from ..building.targets import ModelTarget
+from ..checks.classics.loss_sizes import losses_of_other_sizes
+from ..locations.source_map import SourceMap
+from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
 
 _LACKS = re.compile(
     r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
@@ -23,6 +28,30 @@ _LACKS = re.compile(
 )
 _NO_MODULE = re.compile(r"No module named '[^']+'")
 _OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
+
+
+def corrected(report: Report, target: ModelTarget, no_inputs: BaseException | None, source_map: SourceMap) -> Report:
+    """Return the report of both passes with the problems that are shown.
+
+    Args:
+        report: The merged report.
+        target: What was traced, with what a search found.
+        no_inputs: How the furthest trial of a search failed that found no inputs.
+        source_map: The source map of the traced code.
+    """
+    problems = (*report.problems, *losses_of_other_sizes(report))
+    report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
+    if report.recipe.inputs is None:
+        problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)
+        report = replace(report, problems=problems)
+    if report.recipe.source != "search":
+        return report
+    # That an operation fails whatever the model is fed was proven of the first one.
+    doubted = behind_a_failure(report) if target.fails else report.problems
+    problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
+    problems = tuple(weaken(problem, target, source_map) for problem in problems)
+    problems = with_condition(problems, target.only)
+    return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
 
 
 def if_hardware_lacks(problem: Problem) -> Problem:
