@@ -51,7 +51,7 @@ def test_the_repaired_example_has_no_problem(page: Page, results: ExampleResults
 
 
 @each_page
-def test_the_page_shows_what_is_said(page: Page, results: ExampleResults) -> None:
+def test_the_page_shows_the_output(page: Page, results: ExampleResults) -> None:
     now = rendered([page], results)[f"{page.code}.md"]
     assert without_messages(page.text) == without_messages(now), "run: python -m dev.problem_pages"
     if results.versions in (PAGES / INDEX).read_text(encoding="utf-8"):

@@ -138,7 +138,7 @@ def complete():
         pytest.param("Newer.thing", None, id="what is imported under a condition"),
     ],
 )
-def test_names_that_are_not_there_are_told(expression: str, missing: str | None, tmp_path: Path) -> None:
+def test_names_that_are_not_there_are_reported(expression: str, missing: str | None, tmp_path: Path) -> None:
     file = tmp_path / "nets.py"
     file.write_text(f"{IMPORTS}class Net(nn.Module):\n    def forward(self, x):\n        return {expression}\n")
     assert unresolved(BareClass(str(file), "Net", False)) == missing

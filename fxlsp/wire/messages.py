@@ -16,8 +16,8 @@ forwarded unchanged; :class:`Ready`, :class:`Declined`, :class:`CheckpointForked
 supervisor. A worker forwards its request to a side process, which answers with :class:`RecoveredMessage`,
 :class:`ModeDifference` or :class:`SymbolsMessage`.
 
-Types and fields have the names that they have on the wire. :data:`PROTOCOL` is incremented when either side must not be
-older.
+Fields have the names that they have on the wire; ``type`` is the name of a message there. :data:`PROTOCOL` is
+incremented when either side must not be older.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def test_another_way_to_make_the_model_is_not_fed_what_fits_the_written_one(
     assert requested_recipe(model_file.parent) == {"init": "Net(9)", "inputs": None, "source": "option"}
 
 
-def test_a_comment_that_is_no_recipe_is_told_at_its_place(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
+def test_a_comment_that_is_no_recipe_is_reported_at_its_place(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
     model_file.write_text(model_file.read_text().replace("class Net", "# fxlsp: Net(\nclass Net"))
     ran = fxlsp("trace", "model.py:Net", "--python", fake_python)
     assert (ran.code, ran.out) == (2, "")
@@ -117,7 +117,7 @@ def test_a_model_without_a_graph_is_one_message_and_a_failure_object(
     assert ran.err == "fxlsp: FX903 no such argument\n"
 
 
-def test_a_crash_is_told_on_the_line_that_ran(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
+def test_a_crash_is_reported_on_the_line_that_ran(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
     ran = fxlsp("trace", "model.py:Dying", "--python", fake_python)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("fxlsp: model.py:5:5: FX905")
@@ -174,7 +174,7 @@ def test_an_interpreter_that_refuses_says_why(fxlsp: Fxlsp, model_file: Path) ->
     assert "FX906" in ran.err
 
 
-def test_a_mistake_in_the_settings_is_told_and_left_out(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
+def test_a_mistake_in_the_settings_is_reported_and_left_out(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
     (model_file.parent / "pyproject.toml").write_text("[tool.fxlsp]\nhints = 3\n")
     ran = fxlsp("trace", "model.py:Net", "--format", "paths", "--python", fake_python)
     assert ran.code == 0

@@ -14,7 +14,7 @@ def test_elkjs_is_the_one_that_was_published() -> None:
     assert {name: sha512(FOLDER / name) for name in recorded()["files"]} == recorded()["files"]
 
 
-def test_elkjs_can_stand_in_a_page() -> None:
+def test_elkjs_can_be_part_of_a_page() -> None:
     """Nothing in it ends the element around, or makes the end of it invisible."""
     assert "</script" not in elkjs().lower()
     assert "<!--" not in elkjs()

@@ -68,9 +68,7 @@ async def details(tab: Tab) -> str:
     return str(await tab.evaluate("document.getElementById('details').innerText"))
 
 
-async def test_a_click_opens_a_module_where_it_stands_and_another_closes_it(
-    tab: Tab, show: Show, resnet: Report
-) -> None:
+async def test_a_click_opens_a_module_where_it_is_and_another_closes_it(tab: Tab, show: Show, resnet: Report) -> None:
     await show(resnet, depth=0)
     outer = ["x", "stem", "layer1", "layer2", "layer3", "pool", "flatten", "head", "output"]
     assert await shown(tab) == outer
@@ -189,7 +187,7 @@ async def test_the_keyboard_goes_along_edges_and_opens(tab: Tab, show: Show, res
     assert await shown(tab, "header") == []
 
 
-async def test_problems_are_marked_and_told(tab: Tab, show: Show, early_exit: Report) -> None:
+async def test_problems_are_marked_and_reported(tab: Tab, show: Show, early_exit: Report) -> None:
     await show(early_exit)
     marked = "[...document.querySelectorAll('#canvas .badge')].map((each) => each.parentElement.dataset.id)"
     assert [early_exit.nodes[int(number)].name for number in await tab.evaluate(marked)] == ["gt"]

@@ -33,7 +33,7 @@ def boxes(box: Box) -> Iterator[Box]:
             yield from boxes(child)
 
 
-def test_a_node_stands_in_the_box_of_the_module_that_holds_it(resnet: Report) -> None:
+def test_a_node_is_in_the_box_of_the_module_that_holds_it(resnet: Report) -> None:
     picture = picture_of(resnet)
     assert inside(picture, "layer1.0") == [
         f"layer1_0_{name}" if name != "add" else "add"

@@ -125,7 +125,7 @@ def two_parameters(call: str) -> Trace:
     return made.call("blocks", "Block", (0, 0), [tensor(1), tensor(2)], tensor(1), at=call, forward=block_forward)
 
 
-def test_arguments_of_an_inner_call_by_position_stand_at_their_parameters() -> None:
+def test_arguments_of_an_inner_call_by_position_are_located_at_their_parameters() -> None:
     made = two_parameters("self.blocks(x, self.stem(x) == 1)")
     shown = texts(snapshot(made.text, made.state()))
     assert shown["def forward(self, x, skip"] == "x: (1,), skip: (2,)"
@@ -183,7 +183,7 @@ def test_each_kind_can_be_turned_off() -> None:
     assert texts(of_kinds(shown, HintKinds(dtypes=False)))["return self.head(x)"] == "(5,)"
 
 
-def test_the_tooltip_tells_the_other_operations_on_the_line() -> None:
+def test_the_tooltip_shows_the_other_operations_on_the_line() -> None:
     made = Trace(TEXT).node("a", "self.conv(x)", tensor(1, 4, 8, 8)).node("b", "torch.relu(self.conv(x))", tensor(1, 9))
     (hint,) = all_hints(snapshot(TEXT, made.state()))
     tooltip = hint.tooltip.plain

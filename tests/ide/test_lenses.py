@@ -88,7 +88,7 @@ def test_a_model_whose_inputs_nobody_gives_asks_for_them() -> None:
     )
 
 
-def test_without_trust_lenses_stand_at_every_class_and_offer_to_trust() -> None:
+def test_without_trust_lenses_are_located_at_every_class_and_offer_to_trust() -> None:
     found = lenses(snapshot(TEXT, trusted=False), PATH)
     assert [(lens.name, lens.text, lens.action) for lens in found] == [
         ("Block", "not traced: trust this workspace first", "trust"),
@@ -101,7 +101,7 @@ def test_a_class_that_needs_something_says_what() -> None:
     assert texts(snapshot(TEXT, failed(TEXT, "Net", failure)))[1] == "not traced: give inputs"
 
 
-def test_a_failure_is_told_on_one_line() -> None:
+def test_a_failure_is_reported_on_one_line() -> None:
     failure = Failure("Net", NOT_BUILT, "NameError: name 'foo' is not defined\nmore")
     assert texts(snapshot(TEXT, failed(TEXT, "Net", failure)))[1] == (
         "not traced: NameError: name 'foo' is not defined"

@@ -50,7 +50,7 @@ def fed_wrongly(text: str) -> ModelState:
     return made.state()
 
 
-def test_inputs_that_do_not_fit_are_told_at_the_recipe_that_gives_them() -> None:
+def test_inputs_that_do_not_fit_are_reported_at_the_recipe_that_gives_them() -> None:
     text = TEXT.replace("class Net", "# fxlsp: Net()(nope)\nclass Net")
     state = fed_wrongly(text)
     assert state.report is not None
@@ -63,18 +63,18 @@ def test_inputs_that_do_not_fit_are_told_at_the_recipe_that_gives_them() -> None
     assert (NOT_FED, "cannot feed Net with (nope)", written.line + 2) in told(half_typed)
 
 
-def test_inputs_that_no_recipe_of_the_file_gives_are_told_at_the_name_of_the_class() -> None:
+def test_inputs_that_no_recipe_of_the_file_gives_are_reported_at_the_name_of_the_class() -> None:
     assert told(snapshot(TEXT, fed_wrongly(TEXT)))[0][2] == place(TEXT, "class Net").line
 
 
-def test_a_failure_stands_at_its_place() -> None:
+def test_a_failure_is_located_at_its_place() -> None:
     failure = Failure("Net", DIED, "did not finish within 10 s", place(TEXT, "self.head(x)"))
     assert told(snapshot(TEXT, failed(TEXT, "Net", failure))) == [
         (DIED, "did not finish within 10 s", place(TEXT, "self.head(x)").line)
     ]
 
 
-def test_a_failure_without_a_place_stands_at_the_name_of_its_class() -> None:
+def test_a_failure_without_a_place_is_located_at_the_name_of_its_class() -> None:
     failure = Failure("Net", NOT_LOADED, "No module named 'timm'")
     (problem,) = problems(snapshot(TEXT, failed(TEXT, "Net", failure)), PATH)
     line = place(TEXT, "class Net").line
@@ -98,14 +98,14 @@ def test_a_failure_replaces_the_problems_of_the_report_before_it() -> None:
     assert [code for code, _, _ in told(snapshot(TEXT, state))] == [NOT_LOADED]
 
 
-def test_a_text_that_does_not_parse_is_told_where_and_old_problems_stay() -> None:
+def test_a_text_that_does_not_parse_is_reported_where_and_old_problems_stay() -> None:
     shown = edited(snapshot(TEXT, two_blocks()), "return self.head(x)", "return self.head(x")
     last_line = place(TEXT, "return self.head(x)").line
     assert told(shown)[1:] == [(NOT_LOADED, "The file does not parse: '(' was never closed", last_line)]
     assert problems(shown, PATH)[1].is_failure
 
 
-def test_a_long_text_that_does_not_parse_is_told_where_too() -> None:
+def test_a_long_text_that_does_not_parse_is_reported_where_too() -> None:
     long = TEXT + "# a comment\n" * 2000
     shown = edited(snapshot(long), "return self.head(x)", "return self.head(x")
     assert [(code, message) for code, message, _ in told(shown)] == [(NOT_LOADED, "The file does not parse here")]
@@ -123,7 +123,7 @@ def test_related_places_that_were_edited_away_are_left_out() -> None:
     assert [place.message for place in problem.related] == ["too"]
 
 
-def test_settings_decide_what_is_told_and_how_severe_it_is() -> None:
+def test_settings_decide_what_is_reported_and_how_severe_it_is() -> None:
     shown = snapshot(TEXT, two_blocks())
     policy = Policy(levels={"FX4": "info"})
     assert [problem.severity for problem in problems(replace(shown, policies={"": policy}), PATH)] == ["info"]
@@ -138,7 +138,7 @@ def test_a_comment_silences_a_problem_as_soon_as_it_is_typed() -> None:
     assert len(told(edited(shown, line, f"{line}  # fxlsp: ignore[FX1]"))) == 1
 
 
-def test_a_comment_without_effect_has_a_hint_where_it_stands() -> None:
+def test_a_comment_without_effect_has_a_hint_where_it_is() -> None:
     text = TEXT.replace("class Net(", "# fxlsp Net()\nclass Net(", 1)
     (found,) = problems(snapshot(text), PATH)
     assert (found.code, found.severity, found.span.line) == ("FX907", "hint", place(text, "# fxlsp Net()").line)

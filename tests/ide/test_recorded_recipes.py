@@ -40,7 +40,7 @@ def test_lens_hover_and_picker_name_the_run() -> None:
     assert SAID in provenance_text(model, model.report).plain
 
 
-def test_a_recording_that_does_not_fit_is_said_to_be_older_than_the_code() -> None:
+def test_a_recording_that_does_not_fit_is_reported_as_older_than_the_code() -> None:
     reason = "the recording is older than the code: __init__ has no parameter width"
     shown = snapshot(TEXT, state(CALL_SITE.recipe, replace(FIRST, error=reason), CALL_SITE))
     assert recipe_line(shown, PATH, "Net") == f"recipe: Net()(z) · call site net.py:3 · {reason}"
@@ -49,7 +49,7 @@ def test_a_recording_that_does_not_fit_is_said_to_be_older_than_the_code() -> No
     assert problem.severity == "hint"
 
 
-def test_a_recorded_recipe_that_makes_no_model_any_more_is_said_to_be_older_than_the_code() -> None:
+def test_a_recorded_recipe_that_makes_no_model_any_more_is_reported_as_older_than_the_code() -> None:
     model = state(CALL_SITE.recipe, FIRST, CALL_SITE)
     model = replace(model, key=replace(model.key, recipe=FIRST.recipe))
     line = recipe_line(snapshot(TEXT, model), PATH, "Net")

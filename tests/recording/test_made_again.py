@@ -55,7 +55,7 @@ def test_it_is_imported_in_another_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_what_cannot_be_made_again_is_said_not_to_be(name: str) -> None:
+def test_what_cannot_be_made_again_is_reported_as_such(name: str) -> None:
     with pytest.raises(NotMadeAgainError):
         written(describe(LEFT_OUT[name]))
 

@@ -102,7 +102,7 @@ async def test_settings_of_the_editor_count(start: Start, tmp_path: Path) -> Non
     assert await client.until(lambda: client.hints(buffer), bool)
 
 
-async def test_a_missing_interpreter_is_told_once_and_in_the_lens(start: Start, tmp_path: Path) -> None:
+async def test_a_missing_interpreter_is_reported_once_and_in_the_lens(start: Start, tmp_path: Path) -> None:
     client = await start(options={"python": str(tmp_path / "nowhere")})
     buffer = client.open(tmp_path / "net.py", NET)
     lenses = await client.until(lambda: client.lenses(buffer), bool)
@@ -182,7 +182,7 @@ async def test_restart_ends_the_processes_and_traces_again(start: Start, tmp_pat
     await client.until(lambda: client.hints(buffer), lambda hints: hints["y = self.fc(x)"] == "(2, 6)")
 
 
-async def test_debug_information_tells_of_interpreter_torch_and_each_model(start: Start, tmp_path: Path) -> None:
+async def test_debug_information_has_interpreter_torch_and_each_model(start: Start, tmp_path: Path) -> None:
     client = await start()
     broken = NET.replace("Net", "Broken").replace("Linear(3, 4)", "Linear(three, 4)")
     buffer = client.open(tmp_path / "net.py", f"{NET}\n\n{broken}")

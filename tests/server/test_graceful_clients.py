@@ -68,7 +68,7 @@ async def test_a_hover_on_the_class_says_that_nothing_is_traced_before_the_works
     assert "trust" in await client.until(lambda: words(client, buffer, "Net(nn.Module)"), bool)
 
 
-async def test_it_is_told_where_the_graph_is(start: Start, tmp_path: Path) -> None:
+async def test_it_gets_the_place_of_the_graph(start: Start, tmp_path: Path) -> None:
     client, buffer = await traced(start, tmp_path)
     page = await client.command("fxlsp.showGraph", buffer.uri, "Net")
     (said,) = client.said("window/showMessage")

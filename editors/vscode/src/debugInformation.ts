@@ -4,7 +4,10 @@ import { State } from "vscode-languageclient/node";
 import { settingsFor } from "./settings";
 import type { Session } from "./types";
 
-export async function showDebugInformation(context: vscode.ExtensionContext, { client, told }: Session): Promise<void> {
+export async function showDebugInformation(
+  context: vscode.ExtensionContext,
+  { client, lastStatus }: Session,
+): Promise<void> {
   const { version } = context.extension.packageJSON as { version: string };
   const isRunning = client?.state === State.Running;
   const facts = {
@@ -17,7 +20,7 @@ export async function showDebugInformation(context: vscode.ExtensionContext, { c
       version: client?.initializeResult?.serverInfo?.version ?? null,
       process: client?.serverProcess?.spawnargs ?? null,
     },
-    status: told ?? null,
+    status: lastStatus ?? null,
     session: isRunning ? await vscode.commands.executeCommand("fxlsp.information") : null,
     settings: settingsFor(undefined),
   };

@@ -21,7 +21,7 @@ interface Answer {
 }
 
 /** What the page says: docs/graph.md. */
-type Said = { type: "open"; node: string; place: SourcePlace } | { type: "ready" } | { type: "chosen" };
+type PageMessage = { type: "open"; node: string; place: SourcePlace } | { type: "ready" } | { type: "chosen" };
 
 /** Every graph that is open. */
 export class Graphs implements GraphViews, vscode.Disposable {
@@ -98,7 +98,7 @@ class GraphPanel {
       localResourceRoots: [],
       retainContextWhenHidden: true,
     });
-    this.view.webview.onDidReceiveMessage((said: Said) => void this.heard(said));
+    this.view.webview.onDidReceiveMessage((message: PageMessage) => void this.receive(message));
   }
 
   /** Shows a page that the server has written, unless it would look as what is there. */
@@ -119,12 +119,12 @@ class GraphPanel {
     if (this.isReady) void this.reveal();
   }
 
-  private async heard(said: Said): Promise<void> {
-    if (said.type === "ready") {
+  private async receive(message: PageMessage): Promise<void> {
+    if (message.type === "ready") {
       this.isReady = true;
       await this.reveal();
-    } else if (said.type === "open") {
-      await open((this.picture && placeOfNode(this.picture, said.node)) ?? said.place);
+    } else if (message.type === "open") {
+      await open((this.picture && placeOfNode(this.picture, message.node)) ?? message.place);
     }
   }
 

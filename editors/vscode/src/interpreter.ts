@@ -28,7 +28,7 @@ interface Source {
 const PATIENCE = 10_000;
 
 export class Interpreters implements vscode.Disposable {
-  /** Of the first folder, as last heard; null where nobody says anything. */
+  /** Of the first folder, as reported last; null where no extension reports one. */
   known: string | null = null;
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;

@@ -9,13 +9,13 @@ import { OneAtATime } from "./oneAtATime";
 import { STATUS, type Status, type StatusItem } from "./status";
 import type { GraphViews, Session } from "./types";
 
-/** Milliseconds that a server has to say goodbye, and again to end; then it is killed. */
-const GOODBYE = 3000;
+/** Milliseconds that a server has to answer shutdown, and again to end; then it is killed. */
+const SHUTDOWN_LIMIT = 3000;
 
 export class ServerSession implements Session {
   client: LanguageClient | undefined;
-  /** As the server last told; undefined while there is none. */
-  told: Status | undefined;
+  /** What the server reported last; undefined while there is none. */
+  lastStatus: Status | undefined;
   graphs: GraphViews | undefined;
   private readonly starts = new OneAtATime(() => this.startAnew());
   private isOver = false;
@@ -58,8 +58,8 @@ export class ServerSession implements Session {
       client.onDidChangeState(({ newState }) => {
         this.stateChanged(client, newState);
       });
-      client.onNotification(STATUS, (told: Status) => {
-        this.heard(told);
+      client.onNotification(STATUS, (status: Status) => {
+        this.statusReported(status);
       });
       await client.start();
     } catch (error) {
@@ -73,7 +73,7 @@ export class ServerSession implements Session {
     if (client === undefined) return;
     const { serverProcess } = client;
     try {
-      await client.dispose(GOODBYE);
+      await client.dispose(SHUTDOWN_LIMIT);
     } catch (error) {
       this.log.warn(`the server did not say goodbye: ${String(error)}`);
     }
@@ -85,19 +85,19 @@ export class ServerSession implements Session {
     const isRunning = state === State.Running;
     void vscode.commands.executeCommand("setContext", "fxlsp.running", isRunning);
     if (state === State.Starting) this.status.starting();
-    if (!isRunning) this.told = undefined;
+    if (!isRunning) this.lastStatus = undefined;
     if (state === State.Stopped || state === State.StartFailed) this.status.stopped();
   }
 
-  private heard(told: Status): void {
-    this.told = told;
-    this.status.show(told);
+  private statusReported(status: Status): void {
+    this.lastStatus = status;
+    this.status.show(status);
     void vscode.commands.executeCommand(
       "setContext",
       "fxlsp.knowsTorch",
-      told.interpreters.some(({ torch }) => torch !== null),
+      status.interpreters.some(({ torch }) => torch !== null),
     );
-    this.graphs?.sessionChanged(told);
+    this.graphs?.sessionChanged(status);
   }
 
   private failed(error: unknown): void {
@@ -120,7 +120,7 @@ export class ServerSession implements Session {
 async function ended(process: ChildProcess): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   const end = new Promise((resolve) => process.once("exit", resolve));
-  const timer = setTimeout(() => process.kill("SIGKILL"), GOODBYE);
+  const timer = setTimeout(() => process.kill("SIGKILL"), SHUTDOWN_LIMIT);
   await end;
   clearTimeout(timer);
 }

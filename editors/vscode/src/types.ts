@@ -17,7 +17,7 @@ export interface Session {
   /** Undefined while there is no server. */
   readonly client: LanguageClient | undefined;
   /** What the server reported last; undefined while there is none. */
-  readonly told: Status | undefined;
+  readonly lastStatus: Status | undefined;
   readonly graphs: GraphViews | undefined;
 }
 

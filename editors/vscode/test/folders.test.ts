@@ -27,15 +27,15 @@ test("an interpreter that is chosen in the Python extension counts for its folde
   await eventually(async () => (await hints(two)).get(LINE)?.startsWith("(4, 7)"));
   await eventually(async () => (await hints(one)).get(LINE)?.startsWith("(4, 3)"));
   const { folders } = await information();
-  const told = folders.sort((one, other) => one.folder.localeCompare(other.folder));
+  const sorted = folders.sort((one, other) => one.folder.localeCompare(other.folder));
   assert.deepEqual(
-    told.map(({ folder, interpreter }) => [folder, interpreter]),
+    sorted.map(({ folder, interpreter }) => [folder, interpreter]),
     [
       [folder(0), python("one")],
       [folder(1), python("three")],
     ],
   );
-  assert.notEqual(told[0]?.origin, told[1]?.origin);
+  assert.notEqual(sorted[0]?.origin, sorted[1]?.origin);
 });
 
 test("the setting of a folder counts more than what the Python extension says", async () => {

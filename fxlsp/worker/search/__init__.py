@@ -5,6 +5,6 @@ and inputs. A *trial* is a pair of guesses that know their Python text. The *run
 values for what is unknown. What fails leaves *evidence*; *rules* read it and suggest *edits*, which the *engine* tries
 best first. Nothing is proof but that a trial runs: a wrong guess costs tries, and never passes for a result.
 
-Each module imports only those above it: values, budget, duck, priors, runner, synthesis, evidence, rules, proofs,
-wanted_sizes, engine, api.
+`engine` has the loop of trials, from the `starts` on; `proofs` decide whether the model itself is wrong, and
+`final_form` how what runs is written. `api` is what the trace uses.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -13,54 +12,32 @@ from types import ModuleType
 from typing import Any
 
 from ...report.recipes import Recipe
-from ..building.failures import text_of
 from ..building.own_mistakes import is_own_mistake
-from ..torch_private import WITHOUT_DATA
 from .budget import Budget, OutOfTimeError
-from .conventions import as_people_write, breaches, is_without_layers
-from .evidence import Evidence, TargetFacts, own_frames
-from .priors.class_body import body_of
-from .priors.configurations import configurations
-from .priors.constructor import (
-    class_names,
-    first_init,
-    further_arguments,
-    is_configuration,
-    optional_arguments,
-    other_defaults,
-    takes_images,
-    without_weights,
-)
-from .priors.inputs import first_inputs, part_of_input
-from .priors.tables import BATCH
+from .conventions import breaches, is_without_layers
+from .evidence import Evidence, TargetFacts, place_and_text
+from .final_form import MORE_FOR_CONVENTIONS, FinalForm
+from .priors.inputs import first_inputs
 from .priors.written import named_inputs, written_inputs
-from .proofs.coincidences import has_size, is_made_of_numbers, runs_only_where, with_moved_sizes
-from .proofs.proof import contradicts_itself, fails_without_inputs
+from .proofs.faults import ModelFaults, needs_data
 from .rules import RuleCounts, suggestions
 from .rules.measured import SOLVED, measurement_of
 from .runner import RunConditions, TrialOutcome, TrialRunner
-from .starts import UNIFORM, alike, other_starts, starting
+from .starts import Starts, alike, other_starts, starting
 from .synthesis import Synthesis, with_parts
 from .trial_queue import TrialQueue
-from .values import Group, Guess, Open, Origin, Progress, Text, Trial
-from .wanted_sizes import with_wanted_sizes
+from .values import Group, Origin, Progress, Text, Trial
 
 _MOST_SUGGESTED = 40
 """Trials that one failure may suggest."""
 _CONSTRUCTED: Progress = (1, 0)
 """How far a trial came whose model was constructed, and that failed before any operation had run."""
-_MORE_FOR_CONVENTIONS = 24
-"""Tries after one that runs with unusual inputs."""
 _GUESSED: Progress = (3, 0)
 _SYNTHESISED: Progress = (2, 0)
 _NEARLY: Progress = (1, 1_000_000)
 """How far a trial counts to have come that ran until its duck values were replaced."""
 _NEAR = 12
 """For how many of its suggestions it does."""
-_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
-_TRIES_OF_LARGE_PROOF = 48
-"""Tries of the proof of a large model. Most take no time, since its first layer refuses them."""
-_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -87,10 +64,12 @@ class Search:
 
     def __init__(self, module: ModuleType, conditions: RunConditions, budget: Budget) -> None:
         self._facts = TargetFacts(module, conditions.places)
-        self._sizes = conditions.sizes
         self._budget = budget
-        self._runner = TrialRunner(module, conditions, self._part)
         self._queue = TrialQueue()
+        self._starts = Starts(self._facts, self._queue)
+        self._runner = TrialRunner(module, conditions, self._starts.part)
+        self._faults = ModelFaults(self._facts, self._runner)
+        self._final_form = FinalForm(self._facts, self._runner, self._faults, conditions, budget)
         self._nearly: set[Trial] = set()
         """Those that ran with duck values, and are now without: if these fail, there is little left to change."""
         self._failures: Counter[tuple[Progress, int, str]] = Counter()
@@ -107,14 +86,6 @@ class Search:
         """A trial that ran as far as fake tensors can, and how it failed with data."""
         self._furthest: tuple[Trial, TrialOutcome] | None = None
         self._init: str | None = None
-        self._is_configuration_sure = True
-        """Whether no argument is a configuration of which the code makes several."""
-        self._is_init_given = False
-        """Whether the construction was not searched."""
-        self._sizes_note = ""
-        """Which sizes that the user wants do not run."""
-        self._only = ""
-        """Under which condition alone the model runs, where that is its mistake."""
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
@@ -123,51 +94,15 @@ class Search:
 
     def of_target(self, target: Any, name: str) -> SearchResult:
         """Search arguments for a class or factory, and inputs for the model that it returns."""
-        names, module = self._facts.names, self._facts.module
-        names.read(body_of(target))
-        if takes_images(target, name):
-            names.of_whole_image_model()
-        names.configurations = configurations(target, module, names)
-        self._is_configuration_sure = all(len(each) == 1 for each in names.configurations.values())
-        first = first_init(target, name, names, module)
-        self._facts.optional = optional_arguments(target, names, module)
-        self._facts.further = further_arguments(target, names)
-        self._facts.defaults = other_defaults(target)
-        self._facts.class_names = class_names(target)
-        self._facts.weights = without_weights(target)
-        self._queue.push(Trial(first), (0, 0), 0)
-        self._push_other_configurations(target, name, first)
-        self._queue.begin_elsewhere([starting(Trial(alike(first), None, UNIFORM), "one size for everything")])
+        self._faults.is_configuration_sure = self._starts.of_target(target, name)
         return self._result()
-
-    def _push_other_configurations(self, target: Any, name: str, first: Group) -> None:
-        """Let trials wait with the further configurations that the code makes, and one with a made-up one."""
-        names = self._facts.names
-        for key, others in names.configurations.items():
-            for rank, other in enumerate(others[1:], 1):
-                if key in dict(first.items):
-                    self._queue.push(Trial(first.with_part(key, other)), (0, 0), rank)
-        if names.configurations:
-            names.configurations = {}
-            # In case that the configurations of the file are those of other models.
-            made_up = Trial(first_init(target, name, names, self._facts.module))
-            self._queue.begin_elsewhere([starting(made_up, "made-up configuration")])
 
     def of_model(self, init: str) -> SearchResult:
         """Search inputs for the model that ``init`` constructs."""
         self._init = init
-        self._is_init_given = True
+        self._faults.is_init_given = True
         self._queue.push(Trial(Text(init)), (0, 0), 0)
         return self._result()
-
-    def _part(self, open_: Open, name: str) -> Guess:
-        is_plain = not is_configuration(open_.name)
-        if name in ("weight", "bias") and is_plain:
-            # A layer's tensors, rather than whether it has some.
-            return Open(name, 2)
-        if name == "shape" and not open_.is_input and is_plain:
-            return Open(name, open_.size)
-        return part_of_input(open_, name) if open_.is_input else self._facts.names.of(name)
 
     def _result(self) -> SearchResult:
         inputs = None
@@ -181,17 +116,17 @@ class Search:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
             traceback.print_exc()
-        fails, best = bool(self._only), None if inputs is not None else self._best_failure()
+        fails, best = bool(self._faults.only), None if inputs is not None else self._best_failure()
         if best is not None:
             is_furthest, best = best is self._furthest, self._without_unknowns(*best)
-            fails = self._fails(*best) or self._furthest_fails_like(best[1])
+            fails = self._faults.is_proven(*best) or self._furthest_fails_like(best[1])
             # An input that every layer has taken shows shapes up to the failure, also if other inputs might mend it.
             is_taken = best[0].is_concrete and not best[1].refuses_inputs
             if best[0].inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = best[0].init_text, best[0].inputs.text
         error = None if self._furthest is None else self._furthest[1].error
         cost = self._budget.tries, self._budget.spent_ms
-        notes = self._only, self._sizes_note
+        notes = self._faults.only, self._final_form.sizes_note
         return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts))
 
     def _without_unknowns(self, trial: Trial, outcome: TrialOutcome) -> tuple[Trial, TrialOutcome]:
@@ -232,58 +167,7 @@ class Search:
         if self._furthest is None or self._furthest[1].progress != outcome.progress or self._furthest[1] is outcome:
             return False
         places = [self._place_and_text(error)[0] for error in (outcome.error, self._furthest[1].error)]
-        return places[0] == places[1] and self._fails(*self._furthest)
-
-    def _fails(self, trial: Trial, outcome: TrialOutcome) -> bool:
-        """Return whether the model is at fault for the failure of a trial: no other inputs could mend it."""
-        is_given = self._is_given(trial)
-        if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
-            return True
-        is_varied = is_given or self._is_made_by_numbers(trial, outcome)
-        if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
-            return False
-        budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
-
-        def run(other: Trial) -> TrialOutcome | None:
-            return self._run_to_the_end(other) if budget.begin_try() else None
-
-        with suppress(Exception, OutOfTimeError), budget.enforced():
-            places, outcome = self._facts.places, run(trial) or outcome
-            self._only = self._condition(trial, outcome)
-            if self._only or (is_given and fails_without_inputs(trial, outcome, run, places)):
-                return True
-            return is_varied and contradicts_itself(trial, outcome, run, places)
-        return False
-
-    def _condition(self, trial: Trial, outcome: TrialOutcome) -> str:
-        """Return under which condition alone the model of a failed trial runs, where that condition is its mistake.
-
-        A guessed flag, such as ``batch_first``, may be what is wrong.
-        """
-        is_known = outcome.error is not None and (self._is_given(trial) or is_made_of_numbers(trial))
-        return (runs_only_where(trial, outcome) or "") if is_known else ""
-
-    def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
-        """Return whether nothing but numbers was guessed of the arguments, so that a proof can vary them.
-
-        Not where other configurations might be meant, or where an optional argument may be what is None.
-        """
-        if isinstance(trial.init, Text) or not self._is_configuration_sure:
-            return False
-        return not (self._facts.optional and "NoneType" in text_of(outcome.error or ValueError()))
-
-    def _is_given(self, trial: Trial) -> bool:
-        """Return whether no argument of the constructor was guessed."""
-        if isinstance(trial.init, Text) and not self._is_init_given:
-            # What an earlier search wrote.
-            return trial.init.code.removesuffix(".eval()").endswith("()")
-        return isinstance(trial.init, Text) or not trial.init.parts
-
-    def _run_to_the_end(self, trial: Trial) -> TrialOutcome:
-        """Run a trial as data would, with data where only these can tell how it goes on."""
-        outcome = self._runner.run(trial, is_strict=True)
-        is_undecided = outcome.error is not None and _needs_data(outcome.error)
-        return (self._runner.run_with_data(trial) or outcome) if is_undecided else outcome
+        return places[0] == places[1] and self._faults.is_proven(*self._furthest)
 
     def _first_that_runs(self) -> str | None:
         while (trial := self._queue.next(self._budget.tries)) is not None and self._budget.begin_try():
@@ -299,7 +183,7 @@ class Search:
                 continue
             if outcome.model is not None and self._init is None:
                 self._note_constructed(trial, outcome)
-            if outcome.error is None or _needs_data(outcome.error):
+            if outcome.error is None or needs_data(outcome.error):
                 if not trial.is_concrete or trial.inputs is None:
                     self._push_synthesised(trial, outcome)
                     continue
@@ -326,8 +210,9 @@ class Search:
 
     def _is_empty(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether guessed arguments have made a model without any of its layers, which runs."""
-        has_run = outcome.error is None or trial.inputs is None
-        return has_run and outcome.model is not None and not self._is_given(trial) and is_without_layers(outcome.model)
+        if outcome.model is None or self._faults.is_given(trial):
+            return False
+        return (outcome.error is None or trial.inputs is None) and is_without_layers(outcome.model)
 
     def _is_wanted(self, trial: Trial) -> bool:
         """Keep a trial that runs if it is the best so far; return whether it is what people would write."""
@@ -335,14 +220,17 @@ class Search:
             self._found = trial
         if trial == self._guessed or not breaches(trial):
             return True
-        self._budget.end_soon(_MORE_FOR_CONVENTIONS)
+        self._budget.end_soon(MORE_FOR_CONVENTIONS)
         return False
 
     def _text_of_found(self) -> str | None:
         if self._found is None:
             return None
         self._count_find(self._found)
-        return self._as_wanted(self._found)
+        trial = self._final_form.of_trial(self._found, is_of_before=self._found == self._guessed)
+        assert trial.inputs is not None
+        self._init = trial.init_text
+        return trial.inputs.text
 
     def _stays(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether what was found before an edit is still what the model takes, though it fails now.
@@ -352,7 +240,7 @@ class Search:
         """
         if outcome.model is None or trial.inputs is None or outcome.error is None:
             return False
-        return not outcome.refuses_inputs or is_own_mistake(outcome.error, outcome.model, self._is_given(trial))
+        return not outcome.refuses_inputs or is_own_mistake(outcome.error, outcome.model, self._faults.is_given(trial))
 
     def _push_synthesised(self, trial: Trial, outcome: TrialOutcome) -> None:
         """Let the trial run again, without duck values."""
@@ -367,46 +255,6 @@ class Search:
         else:
             refuted = self._runner.run(trial, is_strict=True) if outcome.is_lenient else None
         return None if refuted is None or refuted.error is None else refuted
-
-    def _as_wanted(self, trial: Trial) -> str:
-        """Return the inputs of a trial that runs, in the user's sizes as far as it runs with them."""
-        with suppress(OutOfTimeError):
-            if trial != self._guessed:
-                self._budget.allow(_MORE_FOR_CONVENTIONS)
-                trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
-            self._budget.allow(_MORE_FOR_CONVENTIONS)
-            trial, note = with_wanted_sizes(trial, self._sizes, self._runs)
-            # Without tries left it is not known with which sizes it runs.
-            self._sizes_note = "" if self._budget.is_spent else note
-            trial = self._with_sizes_apart(trial)
-        assert trial.inputs is not None
-        self._init = trial.init_text
-        return trial.inputs.text
-
-    def _with_sizes_apart(self, trial: Trial) -> Trial:
-        """Return a trial that runs, with other sizes where those that it has hide what the model does with them.
-
-        Either the model is wrong, and fails with sizes that mean different things and are not equal, or a later edit
-        would hide behind a length that is a size of the model too.
-        """
-        apart = None
-        for size, moved in with_moved_sizes(trial, self._sizes.sequence):
-            if not self._budget.begin_try():
-                break
-            outcome = self._runner.run(moved, is_strict=True)
-            self._only = self._condition(moved, outcome)
-            if self._only:
-                return moved
-            is_chosen = size == BATCH or size in self._sizes.all or has_size(moved, size)
-            if apart is None and outcome.error is None and size in outcome.sizes and not is_chosen:
-                apart = moved
-        return apart or trial
-
-    def _runs(self, trial: Trial) -> bool:
-        if not self._budget.begin_try():
-            return False
-        error = self._runner.run(trial).error
-        return error is None or _needs_data(error)
 
     def _note_constructed(self, trial: Trial, outcome: TrialOutcome) -> None:
         """Remember how the model can be constructed, if it can without a duck value."""
@@ -461,11 +309,7 @@ class Search:
             self._queue.push(replace(other, origin=origin), _NEARLY if is_near else outcome.progress, rank, times)
 
     def _place_and_text(self, error: BaseException | None) -> tuple[int, str]:
-        """Return where in the user's code ``error`` was raised, and its text but for numbers."""
-        if error is None:
-            return 0, ""
-        frames = own_frames(error.__traceback__, self._facts.places)
-        return frames[0][1] if frames else 0, _NUMBERS.sub("#", text_of(error))
+        return place_and_text(error, self._facts.places)
 
     def _count_progress(self, trial: Trial, outcome: TrialOutcome) -> None:
         if trial.origin.rules and outcome.progress > trial.origin.progress:
@@ -474,8 +318,3 @@ class Search:
     def _count_find(self, trial: Trial) -> None:
         for name in dict.fromkeys(trial.origin.rules):
             self._counts[name].finds += 1
-
-
-def _needs_data(error: BaseException) -> bool:
-    """Return whether only data could tell how the run would go on: it went as far as fake tensors can go."""
-    return isinstance(error, WITHOUT_DATA) or "not supported for tensor subclasses" in text_of(error)

@@ -23,6 +23,7 @@ from .values import Guess, Path, Trial
 Line = tuple[FrameType, int]
 """A frame, and the line at which it was."""
 _MOST_CAUSES = 3
+_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass
@@ -124,6 +125,14 @@ def own_frames(traceback: TracebackType | None, places: SourceMap) -> list[Line]
             found.append((traceback.tb_frame, traceback.tb_lineno))
         traceback = traceback.tb_next
     return found[::-1]
+
+
+def place_and_text(error: BaseException | None, places: SourceMap) -> tuple[int, str]:
+    """Return at which line of the user's code ``error`` was raised, and its text but for numbers."""
+    if error is None:
+        return 0, ""
+    frames = own_frames(error.__traceback__, places)
+    return frames[0][1] if frames else 0, _NUMBERS.sub("#", text_of(error))
 
 
 def failing_text(frame: FrameType, line: int) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from ...wire.messages import FailureMessage, ReportMessage, Stage, TraceRequest
+from ...wire.messages import FailureMessage, RecoveredMessage, ReportMessage, Stage, TraceRequest
 from ..building.targets import guessed_request, is_settled
 from ..processes.side_process import RecoveryRunner
 from ..sandbox.argv import make_arguments_optional
 from ..trace.job import TraceJob
 from ..trace.load import RequestLoad, StageCallback
+from ..trace.recovery_job import RecoveryJob
 
 
 def run_request(
@@ -30,11 +31,11 @@ def begin_if_settled(recovery: RecoveryRunner, request: TraceRequest) -> None:
         recovery.begin(guessed or request)
 
 
-def loaded_job(request: TraceRequest, report_stage: StageCallback) -> TraceJob:
-    """Return the job of a request, whose files are loaded."""
-    load = new_load(request, report_stage)
+def recovered(request: TraceRequest) -> RecoveredMessage:
+    """Load the files of a request with a complete recipe, and return the result of its recovering pass."""
+    load = new_load(request, ignore_stage)
     load.run()
-    return TraceJob(load, send_nothing)
+    return RecoveryJob(load).run()
 
 
 def new_load(request: TraceRequest, report_stage: StageCallback) -> RequestLoad:
@@ -47,10 +48,6 @@ def new_load(request: TraceRequest, report_stage: StageCallback) -> RequestLoad:
 def stage_reporter(request: TraceRequest, send: Callable[[bytes], None]) -> StageCallback:
     """Return a function that sends each stage of a request as it starts."""
     return lambda name: send(Stage(request.id, name).encoded())
-
-
-def send_nothing(frame: bytes) -> None:
-    """Send no frame: the process that makes the report sends it."""
 
 
 def ignore_stage(stage: str) -> None:

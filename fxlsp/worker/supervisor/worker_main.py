@@ -23,8 +23,9 @@ from ..sandbox.resource_limits import limit_resources
 from ..torch_private import compile_in_process
 from ..trace.job import TraceJob
 from ..trace.load import RequestLoad, StageCallback
+from ..trace.recovery_job import RecoveryJob
 from .checkpoints.checkpoint import Checkpoint
-from .request_execution import begin_if_settled, ignore_stage, loaded_job, new_load, send_nothing, stage_reporter
+from .request_execution import begin_if_settled, ignore_stage, new_load, recovered, stage_reporter
 from .warmup import warm_up_plain_pass, warm_up_recovering_pass
 
 STACK_SIGNAL = signal.SIGUSR1
@@ -103,7 +104,7 @@ def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
         request = await_request(requests)
         refuse_side_effects(scratch)
         limit_resources(request.limits)
-        return loaded_job(request, ignore_stage).recover()
+        return recovered(request)
 
     return WaitingSideProcess(work, lambda requests: _recover_anew(pipes, requests))
 
@@ -111,7 +112,7 @@ def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
 def _recover_anew(pipes: WorkerPipes, requests: int) -> RecoveredMessage:
     """Run the recovering pass of another recipe, in a process that was forked after a trace by the first one."""
     os.close(pipes.reports)
-    return loaded_job(await_request(requests), ignore_stage).recover()
+    return recovered(await_request(requests))
 
 
 def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingSideProcess:
@@ -126,6 +127,6 @@ def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingS
         request = await_request(requests)
         load.request = request
         load.timing.restart("load", ignore_stage)
-        return TraceJob(load, send_nothing).recover()
+        return RecoveryJob(load).run()
 
     return WaitingSideProcess(work, lambda requests: _recover_anew(pipes, requests))

@@ -1,8 +1,8 @@
-"""Flow of one trace: load, build, plain pass beside recovering pass, merge.
+"""Flow of one trace: the first recipe that works, plain pass beside recovering pass, merge.
 
-The plain pass reports whether ``torch.fx`` can trace the model, and the graph. The recovering pass runs on its own
-model, which the plain pass does not change. It produces a graph of a model that cannot be traced, and finds where a
-graph behaves differently from the model.
+The plain pass reports whether ``torch.fx`` can trace the model, and the graph. The recovering pass
+(:mod:`.recovery_job`) runs on its own model, which the plain pass does not change. It produces a graph of a model that
+cannot be traced, and finds where a graph behaves differently from the model.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import TypeGuard
 
 import torch
 
@@ -25,38 +24,31 @@ from ...wire.messages import (
     FileRead,
     ModeDifference,
     RecipeRequest,
-    RecoveredMessage,
     ReportMessage,
     SymbolsMessage,
 )
 from .. import module_tree
-from ..building.builder import FakesFailedError, NoModelError, seeded, unwrap
-from ..building.targets import ModelTarget, guess_of, guessed_target, targets_of
-from ..checks.classics.loss_sizes import losses_of_other_sizes
-from ..checks.classics.mixed_axes import OtherShapes, views_that_mix
+from ..building.builder import FakesFailedError, NoModelError
+from ..building.targets import ModelTarget, guessed_target, targets_of
+from ..checks.classics.mixed_axes import OtherShapes
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
 from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
 from ..plain_pass.tracer import ModulePathTracer
 from ..processes.fallback_report import ENDED_EARLY
 from ..processes.side_process import NoResultError, RecoveryRunner, SideTask
-from ..recovery.merge_reports import better_result, fails, merged_report, recovered_message
-from ..recovery.recovering_pass import RecoveryResult, recover
-from ..recovery.tracer import RecoveringTracer
-from ..search.api import RecipeSearch
-from ..search.runner import RunConditions
+from ..recovery.merge_reports import merged_report
+from .corrected_report import corrected
 from .data_pass import report_with_data
-from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
-from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
-from .recipe_failures import may_be_made_otherwise, problem_of, summary_of, with_furthest, without_recipe
+from .recipe_failures import may_be_made_otherwise, problem_of, summary_of, without_recipe
+from .recovery_job import REAL_ELEMENTS
+from .searched_model import SearchingFactory
 from .user_tracer import UserTracer
 
 _SHARE_OF_TIME = 0.8
 """Share of the time limit after which the recovering pass is cancelled."""
-_REAL_ELEMENTS = 2**28
-"""Largest number of parameters with which a model is built with data for the recovering pass (1 GiB of float32)."""
 _SECONDS_FOR_SYMBOLS = 5.0
 """Wall time for which a report waits for the sizes as expressions, behind the recovering pass."""
 _NOT_RUN = codes_with(Trait.OF_NO_RUN)
@@ -72,13 +64,12 @@ class TraceJob:
             send: sends frames that precede the report.
         """
         self._models = ModelFactory(load)
+        self._searching = SearchingFactory(load, self._models)
         self._request = load.request
         self._target, *self._alternatives = targets_of(load.request)
-        self._guess = guess_of(load.request)
         self._limits = load.request.limits
         self._source_map = load.source_map
         self._loader = load.loader
-        self._sizes = load.request.sizes
         self._tracer = UserTracer(load.request.tracer, self._loader, str(self._target))
         self._timing = load.timing
         self._loaded_before = load.loaded_before
@@ -88,10 +79,8 @@ class TraceJob:
         """Sizes of the graph as expressions, for the report."""
         self._other_shapes: OtherShapes = _no_shapes
         """Returns the shapes of the report's nodes at other sizes of the inputs, as far as they are known."""
-        self._no_inputs: BaseException | None = None
-        """How the furthest trial of a search failed that found no inputs."""
 
-    # The results of the worker and of the process of the recovering pass.
+    # The result of the worker.
 
     def run(self, runner: RecoveryRunner) -> ReportMessage | FailureMessage:
         """Return the report or failure message; no exception of the user's code escapes.
@@ -103,35 +92,11 @@ class TraceJob:
         except NoModelError as none:
             return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
 
-    def recover(self) -> RecoveredMessage:
-        """Return the result of the recovering pass, for the process that makes the report.
-
-        Raises:
-            NoModelError: there is no model; the process of the plain pass reports the reason.
-        """
-        first = self._recovered()
-        if not first.needs_data or first.elements > _REAL_ELEMENTS:
-            return recovered_message(first)
-        # A value that only data determines is needed: repeat the pass with data.
-        return recovered_message(better_result(first, self._recovered_with(seeds=(0, 1))))
-
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
-        problems = (*report.problems, *losses_of_other_sizes(report), *views_that_mix(report, self._other_shapes))
-        report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
-        if report.recipe.inputs is None:
-            problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
-            report = replace(report, problems=problems)
-        if report.recipe.source == "search":
-            # That an operation fails whatever the model is fed was proven of the first one.
-            doubted = behind_a_failure(report) if self._target.fails else report.problems
-            problems = tuple(
-                downgrade(problem, self._target) if problem in doubted else problem for problem in report.problems
-            )
-            problems = tuple(weaken(problem, self._target, self._source_map) for problem in problems)
-            problems = with_condition(problems, self._target.only)
-            recipe = replace(report.recipe, sizes_note=self._target.sizes_note)
-            report = replace(report, problems=problems, recipe=recipe)
+        report = corrected(
+            report, self._target, self._searching.no_inputs, self._source_map, self._other_shapes
+        )
         if self._is_graph_sent:
             report = replace(report, nodes=(), modules=(), calls=())
         return ReportMessage(
@@ -244,7 +209,7 @@ class TraceJob:
         if (
             plain.verdict.traceable
             and plain_pass.needs_data
-            and module_tree.elements(subject.built.model) <= _REAL_ELEMENTS
+            and module_tree.elements(subject.built.model) <= REAL_ELEMENTS
         ):
             self._loader.unload()
             plain, self._symbolic = report_with_data(
@@ -301,49 +266,14 @@ class TraceJob:
         problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
         return replace(plain, problems=(*_certain(plain), problem))
 
-    # Loading and building.
+    # Building.
 
     def _completed(self, real_tensors: bool) -> BuiltModel:
-        """Return the model, after a search for a missing construction or missing inputs.
-
-        Only the two texts of the recipe remain of a search: files are loaded and the model is built again.
-        """
-        mode, builder, loaded = self._models.load(self._target, real_tensors)
-        lacking = RecipeSearch(
-            self._target, loaded, RunConditions(mode, self._source_map, real_tensors, self._sizes), self._guess
-        )
-        with self._timing.stage("search"):
-            found = lacking.making()
-        if found is not None and found.init is None and lacking.mistake is not None:
-            raise builder.failed(lacking.mistake) from lacking.mistake
-        if found is not None and found.init is None and self._is_of_a_statement(lacking.error):
-            # Whatever the arguments, a name is missing that a statement of the file should have bound.
-            raise builder.failed(lacking.error) from lacking.error
-        if found is None:
-            try:
-                with self._timing.stage("construct"):
-                    built = builder.build(loaded)
-            except NoModelError as refused:
-                with self._timing.stage("search"):
-                    found = lacking.instead(refused)
-                if found is None:
-                    raise with_furthest(refused, lacking.error, self._target.name) from refused.__cause__
-            else:
-                with self._timing.stage("search"):
-                    found = lacking.feed(built)
-                self._no_inputs = lacking.error
-                if found is None:
-                    return BuiltModel(mode, builder, built)
-        self._target = found
-        self._loader.unload()
+        """Return the model, after a search for a missing construction or missing inputs."""
         try:
-            return self._models.build(self._target, real_tensors)
-        except NoModelError as refused:
-            raise with_furthest(refused, lacking.error, self._target.name) from refused.__cause__
-
-    def _is_of_a_statement(self, error: BaseException | None) -> TypeGuard[BaseException]:
-        """Return whether an error is due to a statement at top level that failed, such as an import."""
-        return error is not None and self._loader.cause_of(error) is not error
+            return self._searching.build(self._target, real_tensors)
+        finally:
+            self._target = self._searching.target
 
     def _feed(self, made: BuiltModel, is_last: bool) -> Feed:
         """Return the inputs of the plain pass.
@@ -384,35 +314,6 @@ class TraceJob:
             return other_mode.result(self._seconds_left, self._limits.megabytes)
         except NoResultError:
             return None
-
-    # The recovering pass.
-
-    def _recovered(self) -> RecoveryResult:
-        """Return the result of the recovering pass on a fake model, else on a real one."""
-        try:
-            return self._recovered_once(real_construction=False, with_data=False)
-        except FakesFailedError:
-            self._loader.unload()
-            return self._recovered_once(real_construction=True, with_data=False)
-
-    def _recovered_with(self, seeds: Sequence[int]) -> list[RecoveryResult]:
-        """Return the results of the pass on a model with data; a further one only while the model fails."""
-        results: list[RecoveryResult] = []
-        for number in seeds:
-            self._loader.unload()
-            with seeded(number):
-                results.append(self._recovered_once(real_construction=True, with_data=True))
-            if not fails(results[-1]):
-                break
-        return results
-
-    def _recovered_once(self, real_construction: bool, with_data: bool) -> RecoveryResult:
-        made = self._models.build(self._target, real_construction)
-        # The recovering pass shows the model itself; the plain pass decides whether its wrapper can be traced.
-        built = unwrap(made.built)
-        feed = prepare_feed(self._target, built, made.mode, self._source_map, with_data)
-        subject = ModelWithInputs(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
-        return recover(subject, self._source_map, self._tracer.recording_class(RecoveringTracer))
 
 
 def _no_shapes(with_batch: bool) -> Sequence[Mapping[str, tuple[int, ...]]]:

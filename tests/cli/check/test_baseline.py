@@ -96,7 +96,7 @@ def test_an_update_leaves_the_entries_of_other_files_and_codes(check: Any, tmp_p
     ]
 
 
-def test_wrong_use_is_said_before_anything_is_traced_and_loses_nothing(
+def test_wrong_use_is_reported_before_anything_is_traced_and_loses_nothing(
     check: Any, fxlsp: Fxlsp, tmp_path: Path
 ) -> None:
     assert "there is no baseline b.json: write one by --baseline-mode write" in check().err

@@ -168,7 +168,7 @@ def test_settings_decide_how_severe_a_problem_is(check: Any, tmp_path: Path) -> 
     assert check(FAILING).json["problems"] == []
 
 
-def test_a_file_whose_only_class_does_not_parse_is_told_at_the_mistake(check: Any) -> None:
+def test_a_file_whose_only_class_does_not_parse_is_reported_at_the_mistake(check: Any) -> None:
     ran = check("from torch import nn\n\n\nclas Net(nn.Module):\n    def forward(self, x): ...\n")
     assert ran.code == 1
     (problem,) = ran.json["problems"]

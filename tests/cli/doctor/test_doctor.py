@@ -94,7 +94,7 @@ def environment_without_torch(folder: Path) -> str:
     return str(folder / "bin" / "python")
 
 
-def test_where_all_works_it_tells_everything_and_exits_with_0(doctor: Doctor) -> None:
+def test_where_all_works_it_prints_everything_and_exits_with_0(doctor: Doctor) -> None:
     result = doctor("--python", sys.executable)
     assert result.code == 0
     assert result.data["works"] is True
@@ -160,7 +160,7 @@ def test_the_last_line_counts_the_warnings(marks: list[Mark], line: str) -> None
     assert summary_line(found) == line
 
 
-def test_an_interpreter_that_does_not_exist_is_told_and_all_else_too(doctor: Doctor, tmp_path: Path) -> None:
+def test_an_interpreter_that_does_not_exist_is_reported_and_all_else_too(doctor: Doctor, tmp_path: Path) -> None:
     result = doctor("--python", str(tmp_path / "gone"))
     assert (result.code, result.data["works"], result.mark("interpreter")) == (1, False, "error")
     assert "gone, which does not exist" in result.text("interpreter")
@@ -169,13 +169,13 @@ def test_an_interpreter_that_does_not_exist_is_told_and_all_else_too(doctor: Doc
     assert result.mark("settings") == result.mark("workspace") == "ok"
 
 
-def test_a_program_that_is_no_python_is_told_with_its_own_words(doctor: Doctor, no_python: str) -> None:
+def test_a_program_that_is_no_python_is_reported_with_its_own_words(doctor: Doctor, no_python: str) -> None:
     result = doctor("--python", no_python)
     assert (result.code, result.mark("interpreter")) == (1, "error")
     assert "it runs no Python programs, and ended with exit code 3: what do you want?" in result.text("interpreter")
 
 
-def test_a_python_that_is_too_old_is_told(doctor: Doctor, tmp_path: Path) -> None:
+def test_a_python_that_is_too_old_is_reported(doctor: Doctor, tmp_path: Path) -> None:
     old = tmp_path / "old-python"
     said = json.dumps({"python": "3.8.18", "packages": {}, "fork": ""})
     old.write_text(f"#!/bin/sh\necho '{said}'\n")
@@ -186,7 +186,7 @@ def test_a_python_that_is_too_old_is_told(doctor: Doctor, tmp_path: Path) -> Non
     assert OLDEST_PYTHON == OLDEST_OF_WORKER
 
 
-def test_a_torch_that_is_too_old_is_told_with_its_version(doctor: Doctor, tmp_path: Path) -> None:
+def test_a_torch_that_is_too_old_is_reported_with_its_version(doctor: Doctor, tmp_path: Path) -> None:
     for name in ("torch", "torch-2.1.0.dist-info"):
         (tmp_path / "packages" / name).mkdir(parents=True)
     (tmp_path / "packages/torch/__init__.py").write_text('__version__ = "2.1.0"\n')
@@ -222,7 +222,7 @@ def test_each_setting_has_its_value_and_origin(doctor: Doctor, project: Path, no
     assert result.text("profile").startswith("fx, as the settings say")
 
 
-def test_trust_by_the_environment_is_told_as_such(doctor: Doctor, no_python: str) -> None:
+def test_trust_by_the_environment_is_reported_as_such(doctor: Doctor, no_python: str) -> None:
     result = doctor("--python", no_python, environment={"FXLSP_TRUST": "1"})
     assert result.settings()["trusted"] == (True, "environment: FXLSP_TRUST=1")
 
@@ -249,7 +249,7 @@ def test_a_cache_that_cannot_be_written_to_is_a_warning(doctor: Doctor, tmp_path
     assert "cannot be written to" in result.text("cache")
 
 
-def test_the_folder_may_be_named_and_a_file_stands_for_its_folder(
+def test_the_folder_may_be_named_and_a_file_means_its_folder(
     doctor: Doctor, project: Path, tmp_path: Path, no_python: str
 ) -> None:
     (tmp_path / "empty").mkdir()

@@ -32,7 +32,7 @@ def test_each_line_of_an_expression_is_underlined_without_its_indent(tmp_path: P
     )
 
 
-def test_the_underline_stands_below_wide_characters_and_behind_tabs(tmp_path: Path) -> None:
+def test_the_underline_is_below_wide_characters_and_behind_tabs(tmp_path: Path) -> None:
     assert show(tmp_path, "\t'張' + x\n", 1, 8, 1, 9).splitlines()[1:3] == [
         "1 |     '張' + x",
         "  |            ^",

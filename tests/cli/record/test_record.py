@@ -114,7 +114,7 @@ def test_enough_ends_a_command_that_brings_nothing_new(fxlsp: Fxlsp, project: Pa
     assert recorded() == [("Net", "train.py", 1)]
 
 
-def test_a_command_that_makes_no_model_is_said_to(fxlsp: Fxlsp) -> None:
+def test_a_command_that_makes_no_model_is_reported(fxlsp: Fxlsp) -> None:
     ran = fxlsp("record", "--", sys.executable, "-c", "pass")
     assert ran.code == 0
     assert ran.err.startswith("fxlsp: nothing was recorded: the command made no module of a class in ")

@@ -50,7 +50,7 @@ def notebook(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_trace_of_a_notebook_tells_cells_and_lines_in_them(fxlsp: Fxlsp, notebook: Path) -> None:
+def test_a_trace_of_a_notebook_shows_cells_and_lines_in_them(fxlsp: Fxlsp, notebook: Path) -> None:
     ran = fxlsp("trace", "nb.ipynb:Net", "--format", "json", "--python", sys.executable)
     assert [node["name"] for node in ran.json["nodes"]] == ["x", "fc", "matmul", "output"]
     location = ran.json["nodes"][1]["location"]

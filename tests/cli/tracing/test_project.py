@@ -7,7 +7,7 @@ from pathlib import Path
 from fxlsp.cli.tracing.project import Projects
 
 
-def test_the_command_line_tells_what_concerns_torch_fx_unless_told_otherwise(tmp_path: Path) -> None:
+def test_the_command_line_reports_what_concerns_torch_fx_unless_configured_otherwise(tmp_path: Path) -> None:
     folder = str(tmp_path)
     assert Projects(None).at(folder).policy.profile == "fx"
     assert Projects(None, "shapes").at(folder).policy.profile == "shapes"

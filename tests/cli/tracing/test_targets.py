@@ -28,7 +28,7 @@ def test_what_names_no_model_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["missing.py:Net", "folder/missing.py:Net"])
-def test_a_missing_file_is_told(text: str) -> None:
+def test_a_missing_file_is_reported(text: str) -> None:
     with pytest.raises(TargetError, match="there is no file"):
         parse_target(text)
 

@@ -33,7 +33,7 @@ def test_a_file_that_is_reached_twice_counts_once(tmp_path: Path) -> None:
     assert names(tmp_path, "a", "a/b.py", ".") == ["a/b.py"]
 
 
-def test_a_missing_path_is_told(tmp_path: Path) -> None:
+def test_a_missing_path_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="gone"):
         list(python_files([str(tmp_path / "gone")]))
 

@@ -64,7 +64,7 @@ def test_three_steps_lead_from_the_readme_to_the_first_shapes(play: Play, projec
 
 
 @pytest.mark.usefixtures("project")
-def test_hover_tells_the_shapes_of_an_expression(play: Play) -> None:
+def test_hover_shows_the_shapes_of_an_expression(play: Play) -> None:
     play("hover", "net.py")
 
 
@@ -199,7 +199,7 @@ def test_the_command_completes_what_can_be_said(play: Play, project: Path) -> No
     play("completion", "twice.py")
 
 
-def test_the_help_and_the_page_tell_every_command(play: Play) -> None:
+def test_the_help_and_the_page_list_every_command(play: Play) -> None:
     play("help")
 
 

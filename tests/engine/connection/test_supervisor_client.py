@@ -130,7 +130,7 @@ async def test_an_answer_that_makes_no_sense_is_a_failure(make: Make, tmp_path: 
     assert "cannot read" in outcome.failure.message
 
 
-async def test_when_the_template_dies_its_traces_say_so_and_the_next_one_starts_another(
+async def test_when_the_supervisor_dies_its_traces_say_so_and_the_next_one_starts_another(
     make: Make, tmp_path: Path
 ) -> None:
     supervisor = make()
@@ -169,7 +169,7 @@ async def test_a_supervisor_that_is_killed_while_it_starts_is_started_again(
     assert (await make("dies_once").trace(request(tmp_path))).report is not None
 
 
-async def test_a_killed_template_is_noticed_while_idle(make: Make, tmp_path: Path) -> None:
+async def test_a_killed_supervisor_is_noticed_while_idle(make: Make, tmp_path: Path) -> None:
     supervisor = make()
     await supervisor.trace(request(tmp_path))
     os.kill(logged(tmp_path)[0]["pid"], signal.SIGKILL)
@@ -296,7 +296,7 @@ async def test_a_trace_that_the_change_of_process_interrupts_is_executed_by_the_
     assert (await running).report is not None
 
 
-async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:
+async def test_an_idle_supervisor_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:
     supervisor = make(idle_seconds=0.05)
     await supervisor.trace(request(tmp_path))
     await eventually_async(lambda: supervisor.state is SupervisorState.IDLE)
@@ -359,7 +359,7 @@ async def test_a_stream_that_is_not_the_wire_ends_the_process(make: Make, tmp_pa
     assert "ended while it traced Net" in outcome.failure.message
 
 
-async def test_a_template_that_does_not_answer_at_the_limit_is_ended(
+async def test_a_supervisor_that_does_not_answer_at_the_limit_is_ended(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fxlsp.engine.connection.connection._GRACE_SECONDS", 0.1)

@@ -147,7 +147,7 @@ def test_a_source_folder_needs_no_name(tmp_path: Path) -> None:
         ("from models import Net\nimport numpy as np\ndef f():\n    w = 3\n    return Net(w)", "Net(3)", None),
     ],
 )
-def test_a_call_site_of_another_file_is_told_in_the_words_of_the_model(
+def test_a_call_site_of_another_file_is_reported_in_the_words_of_the_model(
     tmp_path: Path, text: str, init: str, inputs: str | None
 ) -> None:
     files = Files(tmp_path, models=NET, train=f"import torch\n{text}\n")
@@ -289,7 +289,7 @@ def test_a_class_method_makes_its_class(tmp_path: Path) -> None:
     assert ("Net.small(2)", "torch.ones(2)", None) in files.recipes()
 
 
-def test_what_stands_beside_the_model_is_called_as_there(tmp_path: Path) -> None:
+def test_what_is_beside_the_model_is_called_as_there(tmp_path: Path) -> None:
     files = Files(
         tmp_path,
         models=NET + "\nclass Config:\n    width = 3\n",

@@ -145,7 +145,7 @@ async def test_a_folder_that_comes_later_brings_its_own_and_changes_none(tmp_pat
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", "\0", '{"version": 7}', '{"version": 1, "recipes": 3}', "[" * 9999]
 )
-async def test_a_broken_file_is_told_once_kept_and_replaced_by_the_next_choice(
+async def test_a_broken_file_is_reported_once_kept_and_replaced_by_the_next_choice(
     content: str, tmp_path: Path, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "fxlsp")

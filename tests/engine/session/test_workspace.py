@@ -496,7 +496,7 @@ async def test_other_settings_begin_the_budget_of_a_file_anew(make: Make, monkey
     await editor.until(Status.FRESH)
 
 
-async def test_a_missing_interpreter_is_told_and_mended_by_the_settings(make: Make) -> None:
+async def test_a_missing_interpreter_is_reported_and_mended_by_the_settings(make: Make) -> None:
     editor = make(client=ClientSettings({"python": "/no/such/python"}))
     editor.open(NET)
     assert editor.state().status is Status.FAILED
@@ -509,7 +509,7 @@ async def test_a_missing_interpreter_is_told_and_mended_by_the_settings(make: Ma
     assert editor.state().failure is None
 
 
-async def test_an_interpreter_without_torch_is_told_and_tried_again_on_restart(make: Make) -> None:
+async def test_an_interpreter_without_torch_is_reported_and_tried_again_on_restart(make: Make) -> None:
     editor = make("refuses")
     editor.open(NET)
     await editor.until(Status.FAILED)

@@ -52,7 +52,7 @@ def test_the_longest_code_that_was_set_counts() -> None:
     assert told == {"FX101": "info", "FX102": "error", "FX201": None, "FX204": "warning", "FX301": "hint"}
 
 
-def test_ignored_codes_are_not_told_unless_a_longer_one_is_set() -> None:
+def test_ignored_codes_are_not_reported_unless_a_longer_one_is_set() -> None:
     settings = Settings(severities={"FX101": "error", "FX401": "error"}, ignore=("FX1", "FX401"))
     problems = [Problem(code, severity_of(code), "", None) for code in ("FX101", "FX102", "FX401", "FX904")]
     applied = Policy.of(settings, "fx").applied(problems)
@@ -119,7 +119,7 @@ async def test_without_such_a_file_the_profile_is_shapes_and_follows_what_is_wri
     await session.until("shapes", "no file uses torch.fx")
 
 
-async def test_an_open_document_counts_as_it_stands(opened: Any) -> None:
+async def test_an_open_document_counts_as_it_is(opened: Any) -> None:
     session = opened()
     await session.until("shapes", "no file uses torch.fx")
     path = session.open("tool.py", USES)
@@ -128,7 +128,7 @@ async def test_an_open_document_counts_as_it_stands(opened: Any) -> None:
     await session.until("shapes", "no file uses torch.fx")
 
 
-async def test_the_setting_wins_and_says_where_it_stands(opened: Any, tmp_path: Path) -> None:
+async def test_the_setting_wins_and_says_where_it_is(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "tool.py").write_text(USES)
     await opened(profile="shapes").until("shapes", "set in the editor's settings")
     (tmp_path / "pyproject.toml").write_text('[tool.fxlsp]\nprofile = "fx"\nseverities.FX1 = "off"\n')

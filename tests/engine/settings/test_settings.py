@@ -100,7 +100,9 @@ def test_the_file_of_a_folder_above_counts(tmp_path: Path) -> None:
         ("[tool.fxlsp\n", "is not TOML", 1),
     ],
 )
-def test_a_mistake_is_told_at_its_place_and_changes_nothing(tmp_path: Path, text: str, words: str, line: int) -> None:
+def test_a_mistake_is_reported_at_its_place_and_changes_nothing(
+    tmp_path: Path, text: str, words: str, line: int
+) -> None:
     settings, problems = read_settings(write(tmp_path, text))
     assert settings == Settings()
     assert len(problems) == 1
@@ -123,7 +125,7 @@ def test_a_mistake_is_told_at_its_place_and_changes_nothing(tmp_path: Path, text
         ("[tool.fxlsp", ""),
     ],
 )
-def test_a_mistake_is_told_where_exactly_it_stands(tmp_path: Path, text: str, covered: str) -> None:
+def test_a_mistake_is_reported_where_exactly_it_is(tmp_path: Path, text: str, covered: str) -> None:
     _, (problem,) = read_settings(write(tmp_path, text))
     assert problem.location is not None
     place, lines = problem.location, text.split("\n")
@@ -141,7 +143,7 @@ def test_a_configured_recipe_knows_where_it_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("client", [{"hints": 3}, {"nonsense": True}, {"recipes": []}, {"limits": {"seconds": "1"}}])
-def test_a_mistake_of_the_client_is_told_too(tmp_path: Path, client: dict[str, Any]) -> None:
+def test_a_mistake_of_the_client_is_reported_too(tmp_path: Path, client: dict[str, Any]) -> None:
     settings, problems = read_settings(str(tmp_path), client)
     assert settings == Settings()
     assert problems[0].message.startswith("setting of the editor or command line: ")
@@ -152,7 +154,7 @@ def test_a_file_of_another_shape_is_no_crash(tmp_path: Path, text: str) -> None:
     assert read_settings(write(tmp_path, text))[0] == Settings()
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe\x00")
     assert "cannot be read" in read_settings(str(tmp_path))[1][0].message
 
@@ -191,7 +193,7 @@ def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> N
         ('wrap = ["fused"]', "'wrap' must list functions as 'package.module:function', not 'fused'"),
     ],
 )
-def test_a_severity_or_code_that_is_none_is_told_in_its_line(tmp_path: Path, text: str, words: str) -> None:
+def test_a_severity_or_code_that_is_none_is_reported_in_its_line(tmp_path: Path, text: str, words: str) -> None:
     settings, (problem,) = read_settings(write(tmp_path, f"[tool.fxlsp]\n{text}\n"))
     assert settings == Settings()
     assert words in problem.message

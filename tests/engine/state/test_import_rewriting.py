@@ -49,7 +49,7 @@ def test_a_builtin_that_the_file_hides_is_imported_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("init", ["Model(unknown)", "Model(", "Model(args.width)"])
-def test_what_cannot_be_told_is_none(tmp_path: Path, init: str) -> None:
+def test_what_cannot_be_known_is_none(tmp_path: Path, init: str) -> None:
     assert told(tmp_path, init, None) is None
 
 

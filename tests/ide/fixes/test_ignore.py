@@ -45,7 +45,7 @@ def ignored(text: str, code: str = "FX101") -> str | None:
         ("y = «x», (\n", "y = x, (  # fxlsp: ignore[FX101]\n"),
     ],
 )
-def test_the_comment_stands_at_the_end_of_the_problem_s_first_line(before: str, after: str) -> None:
+def test_the_comment_is_located_at_the_end_of_the_problem_s_first_line(before: str, after: str) -> None:
     assert ignored(before) == after
 
 
@@ -63,7 +63,7 @@ def test_the_comment_stands_at_the_end_of_the_problem_s_first_line(before: str, 
         ("z  # fxlsp: ignore[FX201]\ny = «x»\n", "z  # fxlsp: ignore[FX201]\ny = x  # fxlsp: ignore[FX101]\n"),
     ],
 )
-def test_the_comment_stands_above_a_line_without_room_or_joins_one_there(before: str, after: str) -> None:
+def test_the_comment_is_above_a_line_without_room_or_joins_one_there(before: str, after: str) -> None:
     assert ignored(before) == after
 
 

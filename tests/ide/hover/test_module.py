@@ -133,7 +133,7 @@ def test_what_an_attribute_holds_is_followed_through_edits_and_marked_stale() ->
     assert lines_at("nn.Conv2d(3, 4, 3)", shown=fresh)[0].endswith("(1, 4, 6, 6)")
 
 
-def test_nothing_is_said_of_other_attributes_and_of_what_made_no_module() -> None:
+def test_nothing_is_reported_of_other_attributes_and_of_what_made_no_module() -> None:
     shown = snapshot(TEXT, trace().state())
     assert at(shown, "super()") is None
     assert at(shown, "range(3)", len("ran")) is not None

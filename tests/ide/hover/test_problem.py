@@ -86,7 +86,7 @@ def test_in_markdown_the_code_leads_to_its_page_and_source_is_set_as_code() -> N
     )
 
 
-def test_what_to_do_stands_below_the_first_line_of_what_is_known() -> None:
+def test_what_to_do_is_below_the_first_line_of_what_is_known() -> None:
     made = Trace(TEXT).leaf("stem", "self.stem(x)", "Conv2d(3, 4)", tensor(1, 3), tensor(1, 4))
     made.problem(OPERATION_FAILS, "self.stem(x)", "it does not fit")
     lines = lines_at(snapshot(TEXT, made.state()), "self.stem(x)")

@@ -36,7 +36,7 @@ def commented(text: str, expression: str = "self.stem(x)") -> str | None:
         ("# é\nx = self.stem(x)", f"# é\n{SHAPES}\nx = self.stem(x)"),
     ],
 )
-def test_the_comment_stands_above_the_statement(before: str, after: str) -> None:
+def test_the_comment_is_above_the_statement(before: str, after: str) -> None:
     head = "class N:\n  def forward(self, x):\n   if x:\n"
     indented = head + "".join(f"    {line}" for line in before.splitlines(keepends=True))
     # Each of its lines is as far in as the statement.
@@ -49,7 +49,7 @@ def test_there_is_none_where_a_line_above_would_break_the_code(text: str) -> Non
     assert commented(text) is None
 
 
-def test_what_stands_there_already_is_not_written_again() -> None:
+def test_what_is_there_already_is_not_written_again() -> None:
     once = commented("x = self.stem(x)\n")
     assert once == f"{SHAPES}\nx = self.stem(x)\n"
     assert commented(once) is None

@@ -48,7 +48,7 @@ def test_a_class_that_never_ran_is_no_item() -> None:
     assert prepared(snapshot(TEXT), "class N|et(") == []
 
 
-def test_an_item_says_what_ran_and_where_it_stands() -> None:
+def test_an_item_says_what_ran_and_where_it_is() -> None:
     session = traced()
     (block,) = prepared(session, "class Blo|ck(")
     assert block.detail == "layer.0 (+5 more): (1, 4, 8, 8) → (1, 4, 8, 8)"
@@ -79,7 +79,7 @@ def test_a_container_of_leaf_modules_calls_these() -> None:
     assert outgoing(session, calls[0].item.reference) == []
 
 
-def test_the_calls_of_all_instances_are_told_once() -> None:
+def test_the_calls_of_all_instances_are_reported_once() -> None:
     session = traced()
     (block,) = prepared(session, "class Blo|ck(")
     (calls,) = outgoing(session, block.reference)
@@ -90,7 +90,7 @@ def test_the_calls_of_all_instances_are_told_once() -> None:
     assert len(calls.places) == 1
 
 
-def test_incoming_calls_are_told_by_their_callers() -> None:
+def test_incoming_calls_are_reported_by_their_callers() -> None:
     session = traced()
     (block,) = prepared(session, "class Blo|ck(")
     assert shown(session, incoming(session, block.reference)) == [
@@ -128,7 +128,7 @@ def test_two_traces_of_the_same_classes_are_one_hierarchy() -> None:
     ]
 
 
-def test_a_call_from_a_function_of_another_file_stands_where_that_function_is_called() -> None:
+def test_a_call_from_a_function_of_another_file_is_located_where_that_function_is_called() -> None:
     text = (
         "from helpers import run\n\nclass Net(Module):\n    def forward(self, x):\n        return run(self.part, x)\n"
     )

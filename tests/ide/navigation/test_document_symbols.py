@@ -53,7 +53,7 @@ def described(symbols: list[Symbol], indent: str = "") -> list[str]:
     ]
 
 
-def test_the_modules_of_a_class_stand_below_it_at_the_lines_that_registered_them() -> None:
+def test_the_modules_of_a_class_are_below_it_at_the_lines_that_registered_them() -> None:
     block, double, net = symbols(snapshot(navigable.TEXT, navigable.trace().state()), PATH)
     assert described([net]) == [
         "Net |  | Net",

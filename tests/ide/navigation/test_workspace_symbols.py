@@ -69,7 +69,7 @@ def test_an_empty_query_finds_as_much_as_there_may_be() -> None:
     assert len(names("", most=3)) == 3
 
 
-def test_a_symbol_stands_at_the_line_that_registered_the_module() -> None:
+def test_a_symbol_is_located_at_the_line_that_registered_the_module() -> None:
     session = traced()
     lines = session.documents[PATH].lines
     for query, text in [("layer", "self.layer"), ("layer.0", "Block()"), ("tail.0", "nn.Conv2d(4, 8, 1)")]:

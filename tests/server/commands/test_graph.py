@@ -69,7 +69,7 @@ async def test_the_lens_of_a_traced_class_shows_its_graph(start: Start, tmp_path
     assert (await client.command(command["command"], *command["arguments"]))["model"] == "Net"
 
 
-async def test_an_editor_that_shows_no_documents_is_told_where_the_page_is(start: Start, tmp_path: Path) -> None:
+async def test_an_editor_that_shows_no_documents_gets_the_path_of_the_page(start: Start, tmp_path: Path) -> None:
     client, buffer = await traced(start, tmp_path, Abilities(shows_documents=False))
     answer = await client.command("fxlsp.showGraph", buffer.uri)
     assert client.said("window/showDocument") == []
@@ -105,7 +105,7 @@ async def test_a_click_leads_to_where_the_expression_is_now(start: Start, tmp_pa
     assert addition["place"]["line"] == NET[: NET.index("+ é")].count("\n") + 1 + 2
 
 
-async def test_a_model_without_a_graph_is_told_and_nothing_written(start: Start, tmp_path: Path) -> None:
+async def test_a_model_without_a_graph_is_reported_and_nothing_written(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(NET.replace("nn.Linear(8, 8)", "nn.Linear(missing, 8)"), encoding="utf-8")
     client = await start(environment={"XDG_CACHE_HOME": str(tmp_path / "cache")})

@@ -80,7 +80,7 @@ async def test_the_choice_outlives_an_edit_and_the_trace_after_it(start: Start, 
     await hint(client, buffer, "(3, 5)")
 
 
-async def test_an_editor_is_told_to_ask_again_when_another_use_is_chosen(start: Start, tmp_path: Path) -> None:
+async def test_an_editor_is_requested_to_ask_again_when_another_use_is_chosen(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
     await hint(client, buffer, "(3, 8) …")
@@ -90,7 +90,7 @@ async def test_an_editor_is_told_to_ask_again_when_another_use_is_chosen(start: 
     await client.until(lambda: methods(client), {"workspace/inlayHint/refresh", "workspace/codeLens/refresh"}.issubset)
 
 
-async def test_what_is_not_there_any_more_is_said(start: Start, tmp_path: Path) -> None:
+async def test_what_is_not_there_any_more_is_reported(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
     await hint(client, buffer, "(3, 8) …")

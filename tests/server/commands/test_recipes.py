@@ -177,7 +177,9 @@ async def test_the_choice_outlives_the_document(start: Start, tmp_path: Path) ->
     await shapes(client, client.open(tmp_path / "models.py"), "(2, 32)")
 
 
-async def test_a_chosen_recipe_that_fails_is_told_and_no_other_takes_its_place(start: Start, tmp_path: Path) -> None:
+async def test_a_chosen_recipe_that_fails_is_reported_and_no_other_takes_its_place(
+    start: Start, tmp_path: Path
+) -> None:
     client, models, _ = await start_both(start, tmp_path, CONFIGURED.replace("main", "a") + TRAIN[TRAIN.index("def") :])
     await recipe_lens(client, models, "of 3")
     listed = await client.command("fxlsp.recipes", models.uri, "Net")
@@ -279,7 +281,7 @@ async def test_a_recipe_in_the_words_of_another_file_is_written_so_that_it_works
     await shapes(client, models, "(3, 40)")
 
 
-async def test_a_recipe_that_cannot_be_written_is_told_and_nothing_is_written(start: Start, tmp_path: Path) -> None:
+async def test_a_recipe_that_cannot_be_written_is_reported_and_nothing_is_written(start: Start, tmp_path: Path) -> None:
     (tmp_path / "models.py").write_text(NET)
     (tmp_path / "my-train.py").write_text(CONFIGURED)
     client = await start()
@@ -292,7 +294,7 @@ async def test_a_recipe_that_cannot_be_written_is_told_and_nothing_is_written(st
     assert "my-train.py" in message["message"]
 
 
-async def test_an_editor_that_refuses_the_edit_is_told_so(start: Start, tmp_path: Path) -> None:
+async def test_an_editor_that_refuses_the_edit_gets_an_error(start: Start, tmp_path: Path) -> None:
     client, models, _ = await start_both(start, tmp_path)
     await recipe_lens(client, models, "1 of 2")
     client.takes_edits = False

@@ -68,7 +68,7 @@ async def test_what_is_never_used_is_tagged_as_unnecessary_where_editors_fade_th
     assert {problem["code"]: problem.get("tags") for problem in problems} == expected
 
 
-async def test_sizes_that_fit_with_no_input_are_told_where_nothing_says_what_the_model_is_fed(
+async def test_sizes_that_fit_with_no_input_are_reported_where_nothing_says_what_the_model_is_fed(
     start: Start, tmp_path: Path
 ) -> None:
     client = await start()
@@ -79,7 +79,7 @@ async def test_sizes_that_fit_with_no_input_are_told_where_nothing_says_what_the
     assert client.covered(buffer, problem["range"]) == "y @ torch.ones(5, 2)"
 
 
-async def test_an_edit_that_breaks_a_model_of_which_the_inputs_were_guessed_is_told_until_it_is_mended(
+async def test_an_edit_that_breaks_a_model_of_which_the_inputs_were_guessed_is_reported_until_it_is_mended(
     start: Start, tmp_path: Path
 ) -> None:
     client = await start()

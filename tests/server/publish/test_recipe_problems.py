@@ -55,7 +55,7 @@ async def test_a_wrong_comment_is_a_problem_on_its_expression(
     assert words in problem["message"]
 
 
-async def test_what_a_recipe_makes_the_model_raise_is_told_where_it_raises(start: Start, tmp_path: Path) -> None:
+async def test_what_a_recipe_makes_the_model_raise_is_reported_where_it_raises(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET.replace("RECIPE", "Net(100)"))
     problem = await only_problem(client, buffer)
@@ -97,7 +97,7 @@ class Settings:
         client.connection.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
 
-async def test_a_model_that_lacks_arguments_tells_why_a_call_site_does_not_help(start: Start, tmp_path: Path) -> None:
+async def test_a_model_that_lacks_arguments_reports_why_a_call_site_does_not_help(start: Start, tmp_path: Path) -> None:
     text = """\
 from torch import nn
 

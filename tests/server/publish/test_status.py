@@ -34,7 +34,7 @@ async def status(client: Client) -> Json:
     return next(reversed(client.said("fxlsp/status")), {})
 
 
-async def test_an_editor_that_shows_it_is_told_how_the_session_stands(start: Start, tmp_path: Path) -> None:
+async def test_an_editor_that_shows_it_gets_the_state_of_the_session(start: Start, tmp_path: Path) -> None:
     client = await start(Abilities(status=True))
     buffer = client.open(tmp_path / "net.py", NET)
     await client.until(lambda: status(client), lambda told: told.get("tracing") == ["Net"])

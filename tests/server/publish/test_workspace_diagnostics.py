@@ -121,7 +121,7 @@ async def test_they_come_and_go_with_the_setting(start: Start, files: Files, by_
 
 
 @pytest.mark.parametrize("pulls", [False, True])
-async def test_an_open_file_is_told_as_it_stands_in_the_editor(start: Start, files: Files, pulls: bool) -> None:
+async def test_an_open_file_is_reported_as_it_is_in_the_editor(start: Start, files: Files, pulls: bool) -> None:
     files.write("pyproject.toml", WORKSPACE)
     client = await start(Abilities(pulls=pulls))
     await files.become(client, ALL)
@@ -132,7 +132,7 @@ async def test_an_open_file_is_told_as_it_stands_in_the_editor(start: Start, fil
     await files.become(client, ALL)
 
 
-async def test_nothing_of_files_that_are_not_open_is_told_otherwise(start: Start, files: Files) -> None:
+async def test_nothing_of_files_that_are_not_open_is_reported_otherwise(start: Start, files: Files) -> None:
     client = await start(options={"profile": "fx"})
     whole = client.open(files.folder / "whole.py")
     await client.until(lambda: client.hints(whole), bool)

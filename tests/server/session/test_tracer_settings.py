@@ -51,7 +51,7 @@ async def shows(client: Client, buffer: Buffer, *, inside: bool) -> None:
     await client.until(lambda: client.hints(buffer), is_so)
 
 
-async def test_a_tracer_of_pyproject_traces_and_a_wrong_one_is_told_there(start: Start, tmp_path: Path) -> None:
+async def test_a_tracer_of_pyproject_traces_and_a_wrong_one_is_reported_there(start: Start, tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(NET)
     (tmp_path / "mine.py").write_text(TRACERS)
     client = await start()

@@ -68,7 +68,7 @@ async def test_the_cells_of_a_notebook_are_one_module(start: Start, tmp_path: Pa
     assert await client.ask("textDocument/documentSymbol", setup) == []
 
 
-async def test_problems_stand_in_their_cells_with_the_versions_of_these(start: Start, tmp_path: Path) -> None:
+async def test_problems_are_in_their_cells_with_the_versions_of_these(start: Start, tmp_path: Path) -> None:
     client = await start(NOTEBOOK)
     notebook = Notebook(client, (tmp_path / "nb.ipynb").as_uri(), [SETUP, NET.replace("randn(2, 3)", "randn(2, 4)")])
     setup, net = notebook.cells

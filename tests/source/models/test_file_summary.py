@@ -36,7 +36,7 @@ def offers(text: str) -> FileSummary:
     return file_summary_of(Document("", "/net.py", None, text))
 
 
-def test_definitions_are_told_with_what_they_mention() -> None:
+def test_definitions_are_reported_with_what_they_mention() -> None:
     found = offers(NET)
     assert {each.name: each.mentions for each in found.definitions} == {
         "Net": {"Net", "nn.Module", "B", "width", "Late"},
@@ -47,7 +47,7 @@ def test_definitions_are_told_with_what_they_mention() -> None:
 
 
 @pytest.mark.parametrize("before", ["\n\n\n", "    \n\n", "# nothing\n", "\ufeff", "\r", "é = 1\n"])
-def test_what_stands_before_the_first_statement_shifts_nothing(before: str) -> None:
+def test_what_is_before_the_first_statement_shifts_nothing(before: str) -> None:
     whole = "import layers\n\ndef build():\n    return layers.Net()\nuse(layers.Other)\n"
     assert offers(before + whole).by_name["build"].mentions == {"layers.Net", "build"}
 
@@ -94,12 +94,12 @@ def test_imports_count_in_any_scope_and_in_their_order() -> None:
     assert found.imports.stars == (".g",)
 
 
-def test_an_alias_of_a_name_is_what_it_stands_for_at_the_top_alone() -> None:
+def test_an_alias_of_a_name_is_what_it_names_at_the_top_alone() -> None:
     found = offers("from torch import nn\nM = nn.Module\nif True:\n    N = nn.Module\ndef f():\n    O = nn.Module\n")
     assert found.imports.names == {"nn": "torch.nn", "M": "nn.Module"}
 
 
-def test_a_text_that_does_not_parse_offers_what_can_be_told() -> None:
+def test_a_text_that_does_not_parse_offers_what_is_known() -> None:
     found = offers(
         "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        return x +\n\nclass B(Net: 1\n"
     )

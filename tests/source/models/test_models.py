@@ -160,7 +160,7 @@ class Plain:
     }
 
 
-def test_a_class_and_an_import_of_one_name_are_told_apart() -> None:
+def test_a_class_and_an_import_of_one_name_are_distinguished() -> None:
     assert list(models("from torch.nn import Linear\nclass Linear(Linear):\n    pass\n")) == ["Linear"]
 
 

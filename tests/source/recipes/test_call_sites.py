@@ -111,11 +111,11 @@ def test_options_are_followed_into_functions_and_dictionaries() -> None:
         ("{'width': 3}", "Net(config.get('width'))", "Net({'width': 3}.get('width'))"),
     ],
 )
-def test_what_is_read_from_a_literal_is_told_as_what_it_is(config: str, call: str, init: str) -> None:
+def test_what_is_read_from_a_literal_is_reported_as_what_it_is(config: str, call: str, init: str) -> None:
     assert sites(f"def main():\n    config = {config}\n    {call}\n") == [(init, None)]
 
 
-def test_an_attribute_of_self_stands_for_the_one_thing_it_is_given() -> None:
+def test_an_attribute_of_self_means_the_one_thing_it_is_given() -> None:
     text = """
         class Tester:
             def setUp(self):
@@ -129,7 +129,7 @@ def test_an_attribute_of_self_stands_for_the_one_thing_it_is_given() -> None:
     assert sites(text) == [("Net(3)", "torch.ones(3)")]
 
 
-def test_an_attribute_of_self_that_is_given_several_things_stands_for_none() -> None:
+def test_an_attribute_of_self_that_is_given_several_things_means_none() -> None:
     text = """
         class Tester:
             def one(self):
@@ -156,7 +156,7 @@ def test_a_fixture_and_parameters_are_what_pytest_passes() -> None:
     assert sites(text) == [("Net(3)", "torch.ones(2, 5)")]
 
 
-def test_a_name_that_is_bound_again_later_stands_for_what_it_was_at_the_call() -> None:
+def test_a_name_that_is_bound_again_later_means_what_it_was_at_the_call() -> None:
     text = """\
         width = 8
         x = torch.randn(2, width)
@@ -178,7 +178,7 @@ def test_a_name_that_is_made_of_itself_is_followed_to_where_it_began() -> None:
 
 
 @pytest.mark.parametrize("change", ["x[0] = 1", "x += 1", "if x.sum() > 0:\n    x = x.relu()"])
-def test_a_name_that_is_bound_again_later_is_not_told_where_no_expression_says_what_it_was(change: str) -> None:
+def test_a_name_that_is_bound_again_later_is_not_reported_where_no_expression_says_what_it_was(change: str) -> None:
     text = f"x = torch.randn(2, 8)\n{change}\nNet()(x)\n"
     assert sites(text) == [("Net()", "x")]
     assert ("Net()", "x") not in sites(text + "x = None\n")

@@ -110,7 +110,7 @@ def test_a_comment_is_split_into_what_makes_the_model_and_what_it_is_fed(
         "# fxlsp: Net(1)\r\nclass Net(nn.Module):\r\n    pass\r\n",
     ],
 )
-def test_a_comment_stands_on_the_statement_or_right_above_it(text: str) -> None:
+def test_a_comment_is_located_at_the_statement_or_right_above_it(text: str) -> None:
     assert recipes(text) == [("Net(1)", None)]
 
 
@@ -193,7 +193,7 @@ def test_call_sites_of_the_module_the_main_block_and_functions_are_alike(
     assert sites(text) == expected
 
 
-def test_a_loop_at_top_level_need_not_run_for_what_stands_in_it() -> None:
+def test_a_loop_at_top_level_need_not_run_for_what_is_in_it() -> None:
     text = """
         net, other = Net(10), Block()
         size = 32
@@ -215,7 +215,7 @@ def test_a_loop_at_top_level_need_not_run_for_what_stands_in_it() -> None:
     assert sites(text, "Block") == [("Block()", "torch.randn(2, size)")]
 
 
-def test_names_of_a_function_are_replaced_by_what_they_stand_for() -> None:
+def test_names_of_a_function_are_replaced_by_what_they_mean() -> None:
     text = """
         def main():
             batch, size = 2, 32
@@ -230,7 +230,7 @@ def test_names_of_a_function_are_replaced_by_what_they_stand_for() -> None:
     assert sites(text) == [("Net(WIDTH * 2, (3, 3))", "torch.randn(2, 3, 32, 32)")]
 
 
-def test_a_parameter_stands_for_its_default() -> None:
+def test_a_parameter_means_its_default() -> None:
     text = """
         def show(width=WIDTH, *args, **kwargs):
             print(Net(width, *args, depth=3, **kwargs))

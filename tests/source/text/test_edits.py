@@ -66,7 +66,7 @@ def moved_by_marks(marks: list[Mark], start: int, end: int) -> tuple[int, int] |
 
 
 @given(histories(), st.data())
-def test_a_span_stays_as_long_as_its_characters_and_stands_where_the_text_reads_the_same(
+def test_a_span_stays_as_long_as_its_characters_and_is_where_the_text_reads_the_same(
     history: tuple[str, list[list[TextEdit]]], data: st.DataObject
 ) -> None:
     text, changes = history

@@ -55,7 +55,7 @@ EXPECTED = {
 }
 
 
-def test_the_line_that_registered_a_module_is_told(worker: Any, write: Callable[..., str]) -> None:
+def test_the_line_that_registered_a_module_is_reported(worker: Any, write: Callable[..., str]) -> None:
     file = write(NET)
     report: Report = worker.report(file + ":Net", "Net()", "torch.randn(2, 4)")
     lines = Path(file).read_text(encoding="utf-8").split("\n")

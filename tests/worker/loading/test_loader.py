@@ -209,7 +209,9 @@ def test_a_module_that_another_statement_of_the_program_would_import_is_there(
     assert worker.report(write(text) + ":Net", "Net()", "torch.randn(1, 4)").nodes[-1].output["shape"] == [1, 2]
 
 
-def test_why_a_name_is_not_there_to_be_imported_is_told(worker: Any, write: Callable[..., str], tmp_path: Path) -> None:
+def test_why_a_name_is_not_there_to_be_imported_is_reported(
+    worker: Any, write: Callable[..., str], tmp_path: Path
+) -> None:
     (tmp_path / "limits.py").write_text("import math\n\ndef width(limit=math.no_such_limit):\n    return 4\n")
     text = "from limits import width\n" + NET.replace("Linear(4, 2)", "Linear(width(), 2)")
     failure = Failure.from_json(worker.answer(write(text) + ":Net", "Net()", "torch.randn(1, 4)")["failure"])

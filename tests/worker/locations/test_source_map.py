@@ -112,7 +112,9 @@ def node(report: Report, name: str) -> Node:
         ("return self.body(x)", "body_1", "self.body(x)"),
     ],
 )
-def test_a_node_stands_on_its_expression(body: str, name: str, expected: str, trace: Callable[[str], Report]) -> None:
+def test_a_node_is_located_at_its_expression(
+    body: str, name: str, expected: str, trace: Callable[[str], Report]
+) -> None:
     assert text_of(node(trace(body), name).location) == expected
 
 
@@ -126,7 +128,7 @@ def test_the_stack_of_a_node_leads_from_the_root_to_the_operation(trace: Callabl
 
 
 @columns
-def test_a_named_tuple_that_forward_returns_stands_on_the_return(worker: Any, write: Callable[..., str]) -> None:
+def test_a_named_tuple_that_forward_returns_is_located_at_the_return(worker: Any, write: Callable[..., str]) -> None:
     path = write(
         """
         from typing import NamedTuple
@@ -168,7 +170,7 @@ def test_a_call_of_a_module_knows_its_forward_and_what_went_through_it(trace: Ca
     assert (body.params, body.flops) == (72, 2 * 2 * 8 * 8)
 
 
-def test_modules_tell_where_they_were_constructed(trace: Callable[[str], Report]) -> None:
+def test_modules_have_the_place_where_they_were_constructed(trace: Callable[[str], Report]) -> None:
     modules = {module.path: module for module in trace("return x").modules}
     location = modules["body.0"].location
     assert location is not None
@@ -202,7 +204,9 @@ def test_a_shared_module_has_the_first_name_and_the_path_of_its_call(worker: Any
     assert report.modules[1].aliases == ("second",)
 
 
-def test_children_of_a_root_container_stand_where_they_were_constructed(worker: Any, write: Callable[..., str]) -> None:
+def test_children_of_a_root_container_are_located_where_they_were_constructed(
+    worker: Any, write: Callable[..., str]
+) -> None:
     path = write("from torch import nn\nnet = nn.Sequential(\n    nn.Linear(4, 4),\n    nn.ReLU(),\n)\n")
     report = worker.report(f"{path}:net", "net", "torch.randn(1, 4)")
     assert [node.location and node.location.line for node in report.nodes[1:3]] == [3, 4]

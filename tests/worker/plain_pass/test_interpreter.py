@@ -105,7 +105,7 @@ def test_a_call_shows_what_a_container_held_when_it_was_returned(worker: Any, wr
     assert (outputs[""]["mask"]["shape"], len(outputs[""]["boxes"]["list"])) == ([2, 6], 1)
 
 
-def test_the_time_of_each_stage_and_of_all_is_told(worker: Any, write: Callable[..., str]) -> None:
+def test_the_time_of_each_stage_and_of_all_is_reported(worker: Any, write: Callable[..., str]) -> None:
     text = """
         from torch import nn
 

@@ -61,7 +61,7 @@ def test_resnet18_has_the_module_paths_of_pytorchs_example(worker: Any) -> None:
     assert rows == [row.rstrip() for row in expected]
 
 
-def test_a_container_child_stands_on_the_call_of_the_container(worker: Any) -> None:
+def test_a_container_child_is_located_at_the_call_of_the_container(worker: Any) -> None:
     report = worker.report("torchvision.models:resnet18")
     node = next(node for node in report.nodes if node.name == "layer2_0_downsample_0")
     assert node.module_path == node.call_path == "layer2.0.downsample.0"
@@ -74,7 +74,7 @@ def test_a_container_child_stands_on_the_call_of_the_container(worker: Any) -> N
 
 @pytest.mark.filterwarnings("ignore:The default weight initialization:FutureWarning")
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_nodes_of_a_model_stand_where_it_really_runs(name: str, worker: Any, without_init: None) -> None:
+def test_nodes_of_a_model_are_located_where_it_really_runs(name: str, worker: Any, without_init: None) -> None:
     size = 299 if name == "inception_v3" else 224
     report = worker.report(f"torchvision.models:{name}", f"{name}().eval()", f"torch.randn(1, 3, {size}, {size})")
     import torchvision.models

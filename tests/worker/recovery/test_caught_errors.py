@@ -32,12 +32,12 @@ SWALLOWED = {
 
 
 @pytest.mark.parametrize("name", SWALLOWED)
-def test_what_is_swallowed_stands_on_what_raised(name: str, stands: Stands) -> None:
+def test_what_is_swallowed_is_located_at_what_raised(name: str, stands: Stands) -> None:
     stands(SWALLOWED[name], "FX314")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_what_is_swallowed_stands_on_what_raised_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_what_is_swallowed_is_located_at_what_raised_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(SWALLOWED, "FX314", spelling)
 
 

@@ -47,12 +47,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_compiled_function_stands_on_its_call(name: str, stands: Stands) -> None:
+def test_a_compiled_function_is_located_at_its_call(name: str, stands: Stands) -> None:
     stands(REFUSED[name], "FX109")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_compiled_function_stands_on_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_compiled_function_is_located_at_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(REFUSED, "FX109", spelling)
 
 

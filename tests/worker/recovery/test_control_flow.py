@@ -54,12 +54,12 @@ DECIDE = {
 
 
 @pytest.mark.parametrize("name", DECIDE)
-def test_control_flow_stands_on_what_decides(name: str, stands: Stands) -> None:
+def test_control_flow_is_located_at_what_decides(name: str, stands: Stands) -> None:
     stands(DECIDE[name], "FX101")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_control_flow_stands_on_what_decides_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_control_flow_is_located_at_what_decides_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(DECIDE, "FX101", spelling)
 
 
@@ -122,7 +122,7 @@ def test_a_mask_that_some_callers_leave_out_is_silent(followed: Followed) -> Non
     )
 
 
-def test_a_property_is_where_the_problem_stands(followed: Followed) -> None:
+def test_a_problem_of_a_property_is_located_in_it(followed: Followed) -> None:
     followed(
         """
         class Net(nn.Module):

@@ -26,12 +26,14 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_tensor_of_traced_sizes_stands_on_the_call(name: str, stands: Stands) -> None:
+def test_a_tensor_of_traced_sizes_is_located_at_the_call(name: str, stands: Stands) -> None:
     stands(MADE[name], "FX106")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_tensor_of_traced_sizes_stands_on_the_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_tensor_of_traced_sizes_is_located_at_the_call_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(MADE, "FX106", spelling)
 
 

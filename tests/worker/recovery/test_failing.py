@@ -33,12 +33,12 @@ FAILING = {
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_an_operation_that_fails_stands_on_itself(name: str, stands: Stands) -> None:
+def test_an_operation_that_fails_is_located_at_itself(name: str, stands: Stands) -> None:
     stands(FAILING[name], "FX401")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_an_operation_that_fails_stands_on_itself_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_an_operation_that_fails_is_located_at_itself_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(FAILING, "FX401", spelling)
 
 
@@ -49,7 +49,7 @@ def test_an_operation_that_fails_stands_on_itself_elsewhere(spelling: str, stand
         "y = ⟦self.lin(x)⟧\nif ⟦x.sum() > 0⟧:\n    x = x + 1\nreturn x",
     ],
 )
-def test_a_failing_operation_and_what_cannot_be_traced_are_both_told(body: str, followed: Followed) -> None:
+def test_a_failing_operation_and_what_cannot_be_traced_are_both_reported(body: str, followed: Followed) -> None:
     lines = "".join(f"        {line}\n" for line in body.split("\n"))
     text = (
         "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -59,7 +59,7 @@ def test_a_failing_operation_and_what_cannot_be_traced_are_both_told(body: str, 
     followed(text, *codes)
 
 
-def test_what_only_the_graph_fails_at_is_told_where_the_ways_part(followed: Followed) -> None:
+def test_what_only_the_graph_fails_at_is_reported_where_the_ways_part(followed: Followed) -> None:
     followed(
         """
         class Net(nn.Module):

@@ -31,32 +31,34 @@ FAIL = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_a_foreign_function_stands_on_its_call(name: str, stands: Stands) -> None:
+def test_a_foreign_function_is_located_at_its_call(name: str, stands: Stands) -> None:
     stands(FOREIGN[name], "FX108")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_foreign_function_stands_on_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_foreign_function_is_located_at_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(FOREIGN, "FX108", spelling)
 
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
-def test_a_number_of_numpy_stands_on_the_operation(name: str, stands: Stands) -> None:
+def test_a_number_of_numpy_is_located_at_the_operation(name: str, stands: Stands) -> None:
     stands(UNSUPPORTED[name], "FX111")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_number_of_numpy_stands_on_the_operation_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_number_of_numpy_is_located_at_the_operation_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(UNSUPPORTED, "FX111", spelling)
 
 
 @pytest.mark.parametrize("name", FAIL)
-def test_what_numpy_records_stands_on_its_call(name: str, stands: Stands) -> None:
+def test_what_numpy_records_is_located_at_its_call(name: str, stands: Stands) -> None:
     stands(FAIL[name], "FX402")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_what_numpy_records_stands_on_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_what_numpy_records_is_located_at_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(FAIL, "FX402", spelling)
 
 

@@ -21,12 +21,12 @@ ASSIGNED = {
 
 
 @pytest.mark.parametrize("name", ASSIGNED)
-def test_an_assignment_stands_on_its_target(name: str, stands: Stands) -> None:
+def test_an_assignment_is_located_at_its_target(name: str, stands: Stands) -> None:
     stands(ASSIGNED[name], "FX107")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_an_assignment_stands_on_its_target_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_an_assignment_is_located_at_its_target_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(ASSIGNED, "FX107", spelling)
 
 

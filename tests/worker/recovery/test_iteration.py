@@ -47,12 +47,12 @@ ITERATED = {
 
 
 @pytest.mark.parametrize("name", ITERATED)
-def test_iteration_stands_on_what_is_iterated(name: str, stands: Stands) -> None:
+def test_iteration_is_located_at_what_is_iterated(name: str, stands: Stands) -> None:
     stands(ITERATED[name], "FX102")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_iteration_stands_on_what_is_iterated_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_iteration_is_located_at_what_is_iterated_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(ITERATED, "FX102", spelling)
 
 

@@ -290,7 +290,7 @@ def test_what_a_package_refuses_it_refuses_at_each_call_with_the_same_words(
     assert all("TypeError: no int" in problem.message for problem in report.problems)
 
 
-def test_what_stands_in_dicts_of_other_classes_is_known_behind_a_failure(followed: Followed) -> None:
+def test_what_is_in_dicts_of_other_classes_is_known_behind_a_failure(followed: Followed) -> None:
     report = followed(
         """
         from collections import OrderedDict

@@ -31,13 +31,13 @@ DECORATED = {
 
 
 @pytest.mark.parametrize("name", DECORATED)
-def test_a_wrapper_that_cannot_be_patched_stands_on_the_decorator(name: str, followed: Followed) -> None:
+def test_a_wrapper_that_cannot_be_patched_is_located_at_the_decorator(name: str, followed: Followed) -> None:
     report = followed(DECORATED[name], "FX112", also=frozenset({"FX310"}))
     assert "mul" in [node.name for node in report.nodes]
     assert report.complete
 
 
-def test_what_lies_behind_such_a_wrapper_is_told_too(followed: Followed) -> None:
+def test_what_lies_behind_such_a_wrapper_is_reported_too(followed: Followed) -> None:
     report = followed(
         """
         class Net(nn.Module):
@@ -73,7 +73,7 @@ def test_a_wrapper_that_hides_the_arguments_iterates_them(followed: Followed) ->
     assert report.complete
 
 
-def test_a_wrapper_that_hides_the_module_stands_on_its_function(followed: Followed) -> None:
+def test_a_wrapper_that_hides_the_module_is_located_at_its_function(followed: Followed) -> None:
     report = followed(
         """
         def logged(function):

@@ -47,32 +47,32 @@ INDICES = {
 
 
 @pytest.mark.parametrize("name", LENGTHS)
-def test_a_length_stands_on_the_call(name: str, stands: Stands) -> None:
+def test_a_length_is_located_at_the_call(name: str, stands: Stands) -> None:
     stands(LENGTHS[name], "FX103")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_length_stands_on_the_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_length_is_located_at_the_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(LENGTHS, "FX103", spelling)
 
 
 @pytest.mark.parametrize("name", CONVERSIONS)
-def test_a_conversion_stands_on_the_call(name: str, stands: Stands) -> None:
+def test_a_conversion_is_located_at_the_call(name: str, stands: Stands) -> None:
     stands(CONVERSIONS[name], "FX104")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_conversion_stands_on_the_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_conversion_is_located_at_the_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(CONVERSIONS, "FX104", spelling)
 
 
 @pytest.mark.parametrize("name", INDICES)
-def test_an_index_stands_on_what_is_indexed(name: str, stands: Stands) -> None:
+def test_an_index_is_located_at_what_is_indexed(name: str, stands: Stands) -> None:
     stands(INDICES[name], "FX105")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_an_index_stands_on_what_is_indexed_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_an_index_is_located_at_what_is_indexed_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(INDICES, "FX105", spelling)
 
 

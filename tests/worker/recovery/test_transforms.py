@@ -20,12 +20,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_transform_stands_on_its_call(name: str, stands: Stands) -> None:
+def test_a_transform_is_located_at_its_call(name: str, stands: Stands) -> None:
     stands(REFUSED[name], "FX110")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_transform_stands_on_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_transform_is_located_at_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
     stand_elsewhere(REFUSED, "FX110", spelling)
 
 

@@ -50,22 +50,26 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_a_test_that_sees_the_proxy_stands_on_itself(name: str, stands: Stands) -> None:
+def test_a_test_that_sees_the_proxy_is_located_at_itself(name: str, stands: Stands) -> None:
     stands(TESTS[name], "FX301")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_test_that_sees_the_proxy_stands_on_itself_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_test_that_sees_the_proxy_is_located_at_itself_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(TESTS, "FX301", spelling)
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_of_the_proxy_stands_on_what_makes_it(name: str, stands: Stands) -> None:
+def test_a_text_of_the_proxy_is_located_at_what_makes_it(name: str, stands: Stands) -> None:
     stands(TEXTS[name], "FX303")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_text_of_the_proxy_stands_on_what_makes_it_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_text_of_the_proxy_is_located_at_what_makes_it_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(TEXTS, "FX303", spelling)
 
 

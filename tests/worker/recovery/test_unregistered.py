@@ -51,17 +51,19 @@ MADE = {
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_an_unregistered_module_stands_on_its_call(name: str, stands: Stands) -> None:
+def test_an_unregistered_module_is_located_at_its_call(name: str, stands: Stands) -> None:
     stands(MODULES[name], "FX201")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_an_unregistered_module_stands_on_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_an_unregistered_module_is_located_at_its_call_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(MODULES, "FX201", spelling)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_an_unregistered_parameter_stands_on_its_use(name: str, stands: Stands) -> None:
+def test_an_unregistered_parameter_is_located_at_its_use(name: str, stands: Stands) -> None:
     stands(PARAMETERS[name], "FX202")
 
 
@@ -78,17 +80,21 @@ def test_an_unregistered_parameter_is_explained_without_torch_fx_first(name: str
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_an_unregistered_parameter_stands_on_its_use_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_an_unregistered_parameter_is_located_at_its_use_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(PARAMETERS, "FX202", spelling)
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_a_module_made_in_forward_stands_on_its_call(name: str, stands: Stands) -> None:
+def test_a_module_made_in_forward_is_located_at_its_call(name: str, stands: Stands) -> None:
     stands(MADE[name], "FX203")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)
-def test_a_module_made_in_forward_stands_on_its_call_elsewhere(spelling: str, stand_elsewhere: StandElsewhere) -> None:
+def test_a_module_made_in_forward_is_located_at_its_call_elsewhere(
+    spelling: str, stand_elsewhere: StandElsewhere
+) -> None:
     stand_elsewhere(MADE, "FX203", spelling)
 
 

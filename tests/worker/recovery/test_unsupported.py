@@ -20,11 +20,11 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_an_output_that_no_graph_can_hold_stands_on_its_return(name: str, stands: Stands) -> None:
+def test_an_output_that_no_graph_can_hold_is_located_at_its_return(name: str, stands: Stands) -> None:
     stands(OUTPUTS[name], "FX111")
 
 
-def test_an_output_made_in_a_helper_stands_on_the_return_of_the_root(followed: Followed) -> None:
+def test_an_output_made_in_a_helper_is_located_at_the_return_of_the_root(followed: Followed) -> None:
     report = followed(
         """
         class Holder:

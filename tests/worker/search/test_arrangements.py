@@ -23,7 +23,7 @@ def inputs_of(given: Trial, edits: Iterable[Edit]) -> list[str]:
     return [each.inputs.text for each in trials if each.inputs is not None]
 
 
-def test_an_operand_whose_dimensions_were_moved_tells_the_shape_of_the_input() -> None:
+def test_an_operand_whose_dimensions_were_moved_shows_the_shape_of_the_input() -> None:
     given = trial(x=Tensor((2, 16, 6)), y=Tensor((2, 5)))
     assert inputs_of(given, rearranged(given, (16, 2, 6), (2, 2, 9))) == ["torch.randn(2, 2, 9), torch.randn(2, 5)"]
 
@@ -33,7 +33,7 @@ def test_dimensions_of_one_that_were_put_in_are_taken_out_of_the_wanted_shape() 
     assert inputs_of(given, rearranged(given, (2, 32, 1, 64, 64), (2, 4096, 4096))) == ["torch.randn(2, 4096)"]
 
 
-def test_equal_dimensions_are_told_apart_by_what_each_is_to_be() -> None:
+def test_equal_dimensions_are_distinguished_by_what_each_is_to_be() -> None:
     given = trial(x=Tensor((3, 7, 7)))
     assert inputs_of(given, rearranged(given, (7, 7, 3), (8, 9, 3))) == ["torch.randn(3, 8, 9)", "torch.randn(3, 9, 8)"]
 

@@ -23,7 +23,7 @@ def test_what_fails_with_guessed_inputs_alone_is_no_error(worker: Any, write: Ca
     assert problem.message.startswith("With other inputs this may work: ")
 
 
-def test_inputs_for_which_only_data_can_tell_whether_the_model_runs_are_tried_with_data(
+def test_inputs_for_which_only_data_can_show_whether_the_model_runs_are_tried_with_data(
     worker: Any, write: Callable[..., str]
 ) -> None:
     text = net("", "pass", "x", "if x.sum() > 1e9:\n    return x\nreturn x @ torch.ones(7, 3)")

@@ -169,7 +169,7 @@ LE_NET = net(
 
 
 @pytest.mark.parametrize("what", FAILING)
-def test_sizes_that_fit_with_no_input_are_told(what: str, worker: Any, write: Callable[..., str]) -> None:
+def test_sizes_that_fit_with_no_input_are_reported(what: str, worker: Any, write: Callable[..., str]) -> None:
     made, signature, body, failing = FAILING[what]
     text = net("", made, signature, body)
     report: Report = worker.report(write(text) + ":Net")

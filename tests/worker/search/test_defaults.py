@@ -25,7 +25,7 @@ from tests.worker.search.frames import HEAD, constructed
         ),
     ],
 )
-def test_an_argument_that_none_cannot_stand_for_is_searched(
+def test_an_argument_that_cannot_be_none_is_searched(
     signature: str, body: str, init: str | None, worker: Any, write: Callable[..., str]
 ) -> None:
     recipe = worker.report(write(constructed(signature, body)) + ":Net").recipe
@@ -54,7 +54,7 @@ def test_what_is_read_of_further_arguments_is_searched(worker: Any, write: Calla
         pytest.param("width=None", "raise ValueError('never')", "never", id="what no argument helps"),
     ],
 )
-def test_what_is_wrong_whatever_is_passed_is_told_of_the_construction_by_defaults(
+def test_what_is_wrong_whatever_is_passed_is_reported_of_the_construction_by_defaults(
     signature: str, body: str, words: str, worker: Any, write: Callable[..., str]
 ) -> None:
     failure = Failure.from_json(worker.answer(write(constructed(signature, body)) + ":Net")["failure"])

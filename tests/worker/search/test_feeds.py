@@ -577,12 +577,12 @@ def test_inputs_are_found(
         assert report.recipe.inputs == inputs
 
 
-def test_what_only_data_could_tell_ends_no_search(worker: Any, write: Callable[..., str]) -> None:
+def test_what_only_data_could_show_ends_no_search(worker: Any, write: Callable[..., str]) -> None:
     text = net("self.a = nn.Linear(8, 2)", "x", "y = self.a(x)\nreturn y[: int(y.sum().item())]")
     assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 8)"
 
 
-def test_inputs_that_are_joined_have_the_sizes_that_the_arguments_tell(worker: Any, write: Callable[..., str]) -> None:
+def test_inputs_that_are_joined_have_the_sizes_that_the_arguments_give(worker: Any, write: Callable[..., str]) -> None:
     text = f"""{HEAD}
 class Net(nn.Module):
     def __init__(self, input_dim, hidden_dim):

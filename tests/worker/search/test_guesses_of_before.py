@@ -61,7 +61,7 @@ def of_inputs(report: Report) -> list[Problem]:
 
 
 @pytest.mark.parametrize("what", STAYING)
-def test_what_fails_behind_the_first_use_of_all_inputs_is_told_with_them(
+def test_what_fails_behind_the_first_use_of_all_inputs_is_reported_with_them(
     what: str, worker: Any, write: Callable[..., str]
 ) -> None:
     made, signature, body, inputs = STAYING[what]

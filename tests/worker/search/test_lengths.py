@@ -91,7 +91,7 @@ def test_lists_are_as_long_and_maps_as_large_as_they_must_be(
         assert recipe.inputs == inputs
 
 
-def test_modules_that_are_too_few_tell_of_what_the_model_is_made_and_not_of_what_it_is_fed() -> None:
+def test_modules_that_are_too_few_are_about_what_the_model_is_made_of_and_not_what_it_is_fed() -> None:
     made = Group("call", (("channels", Group("list", (("[0]", Size(8)), ("[1]", Size(8))))),), "Net")
     trial = Trial(made, Group("inputs", (("x", several(Tensor((2, 8, 16, 16)), 3)),)))
     # As torch's containers of modules say it.

@@ -603,7 +603,7 @@ class Net(nn.Module):
     assert report.complete
 
 
-def test_what_a_forward_tells_of_a_constructors_argument_counts(worker: Any, write: Callable[..., str]) -> None:
+def test_what_a_forward_shows_of_a_constructors_argument_counts(worker: Any, write: Callable[..., str]) -> None:
     residual = """
 class Net(nn.Module):
     def __init__(self, inplanes, planes, act):
@@ -704,7 +704,7 @@ class Net(nn.Module):
     assert not report.complete
 
 
-def test_what_cannot_be_made_is_said_as_without_a_search(worker: Any, write: Callable[..., str]) -> None:
+def test_what_cannot_be_made_is_reported_as_without_a_search(worker: Any, write: Callable[..., str]) -> None:
     text = "def __init__(self, width):\nself.a = nn.Linear({}[width], 2)"
     failure = Failure.from_json(worker.answer(write(body(text)) + ":Net")["failure"])
     assert (failure.code, failure.needs) == ("FX903", "argument width of Net")

@@ -61,7 +61,7 @@ def test_a_map_that_is_normalised_whole_has_edges_in_its_proportion() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_tells_how_many_positions_there_are(
+def test_what_does_not_fit_shows_how_many_positions_there_are(
     made: str, signature: str, run: str, inputs: str, worker: Any, write: Callable[..., str]
 ) -> None:
     text = net("", made, signature, run).replace("(self, ):", "(self):")

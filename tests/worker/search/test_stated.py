@@ -95,7 +95,7 @@ def test_what_is_stated_of_the_input_itself_counts(
         assert report.recipe.inputs == inputs
 
 
-def test_integers_and_features_are_told_apart_by_the_docstring(worker: Any, write: Callable[..., str]) -> None:
+def test_integers_and_features_are_distinguished_by_the_docstring(worker: Any, write: Callable[..., str]) -> None:
     forward = '''
 def forward(self, x, xa):
     """

@@ -49,7 +49,7 @@ def test_what_was_guessed_is_guessed_so_that_an_attribute_is_set(
     assert recipe.init == init
 
 
-def test_one_that_is_missing_by_default_is_told(worker: Any, write: Callable[..., str]) -> None:
+def test_one_that_is_missing_by_default_is_reported(worker: Any, write: Callable[..., str]) -> None:
     report = worker.report(
         write(net("dim=4, share=True", f"if not share:\n    {LAYER}", "x", "return self.a(x)")) + ":Net"
     )

@@ -62,7 +62,9 @@ def test_a_failure_that_no_other_arguments_mend_stays_one(name: str, worker: Any
     assert failure.message.startswith(f"cannot build {init}: ")
 
 
-def test_where_no_arguments_are_found_it_is_said_how_guessed_ones_fail(worker: Any, write: Callable[..., str]) -> None:
+def test_where_no_arguments_are_found_it_is_reported_how_guessed_ones_fail(
+    worker: Any, write: Callable[..., str]
+) -> None:
     text = NET.format(default="", body="self.b = nn.Linear(width / 2, 4)")
     failure = Failure.from_json(worker.answer(write(text) + ":Net")["failure"])
     first, second = failure.message.split("\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fxlsp.report.problems import Problem
-from fxlsp.worker.trace.lacking_hardware import if_hardware_lacks
+from fxlsp.worker.trace.corrected_report import if_hardware_lacks
 
 
 def test_a_call_of_a_package_that_is_missing_fails_to_load_it() -> None:

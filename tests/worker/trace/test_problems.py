@@ -34,7 +34,7 @@ class Net(nn.Module):
 """
 
 
-def test_a_shape_error_stands_on_the_call_and_the_rest_runs(worker: Any, write: Callable[..., str]) -> None:
+def test_a_shape_error_is_located_at_the_call_and_the_rest_runs(worker: Any, write: Callable[..., str]) -> None:
     report = worker.report(write(MODEL) + ":Net", "Net(width=9)", "torch.randn(3, 4)")
     problem = only(report.problems)
     assert problem.code == "FX401"
@@ -52,7 +52,7 @@ def test_a_shape_error_stands_on_the_call_and_the_rest_runs(worker: Any, write: 
     assert not report.complete
 
 
-def test_control_flow_on_a_tensor_stands_on_the_condition(worker: Any, write: Callable[..., str]) -> None:
+def test_control_flow_on_a_tensor_is_located_at_the_condition(worker: Any, write: Callable[..., str]) -> None:
     text = MODEL.replace("        return z", "        if y.sum() > 0:\n            z = z * 2\n        return z")
     report = worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)")
     problem = only(report.problems)
@@ -70,7 +70,7 @@ def test_control_flow_on_a_tensor_stands_on_the_condition(worker: Any, write: Ca
     assert report.nodes[1].output == {"shape": [3, 8], "dtype": "float32"}
 
 
-def test_an_output_that_fx_cannot_record_stands_on_the_return(worker: Any, write: Callable[..., str]) -> None:
+def test_an_output_that_fx_cannot_record_is_located_at_the_return(worker: Any, write: Callable[..., str]) -> None:
     text = MODEL.replace("return z + y.sum()", "return {z}")
     report = worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)")
     problem = only(report.problems)
@@ -290,7 +290,7 @@ def test_types_that_do_not_fit_fail(call: str, fails: bool, worker: Any, write: 
     assert all("the same dtype" in problem.message for problem in failing)
 
 
-def test_an_error_before_forward_is_entered_stands_on_its_decorator(worker: Any, write: Callable[..., str]) -> None:
+def test_an_error_before_forward_is_entered_is_located_at_its_decorator(worker: Any, write: Callable[..., str]) -> None:
     text = MODEL.replace("    def forward(self, x):", "    @torch.no_grad()\n    def forward(self, x, *, y=None):")
     problem, no_gradients = worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems
     assert (problem.code, no_gradients.code) == ("FX112", "FX310")

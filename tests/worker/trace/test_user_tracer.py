@@ -203,7 +203,7 @@ def test_torchvisions_tracer_traces_and_its_own_lines_are_no_places(traced: Call
 
 
 @columns
-def test_nodes_that_a_tracer_makes_stand_where_the_model_made_it_do_so(
+def test_nodes_that_a_tracer_makes_are_located_where_the_model_made_it_do_so(
     traced: Callable[[TracerChoice], Report],
 ) -> None:
     report = traced(TracerChoice(ObjectReference("tracers:NotingTracer"), ("*.Block",), WRAPPED.wrap))
@@ -213,7 +213,7 @@ def test_nodes_that_a_tracer_makes_stand_where_the_model_made_it_do_so(
 
 
 @columns
-def test_what_such_a_tracer_refuses_stands_in_the_model(traced: Callable[[TracerChoice], Report]) -> None:
+def test_what_such_a_tracer_refuses_is_in_the_model(traced: Callable[[TracerChoice], Report]) -> None:
     report = traced(TracerChoice(ObjectReference("tracers:NotingTracer"), wrap=WRAPPED.wrap))
     assert not report.verdict.traceable
     problem = next(problem for problem in report.problems if problem.code == CONTROL_FLOW)
@@ -268,7 +268,7 @@ def test_the_graph_is_the_one_that_the_tracer_makes_by_itself(
         ),
     ],
 )
-def test_a_tracer_or_function_that_is_of_no_use_is_told(
+def test_a_tracer_or_function_that_is_of_no_use_is_reported(
     worker: Worker, files: Mapping[str, str], tmp_path: Path, choice: TracerChoice, words: str
 ) -> None:
     place = Location("/pyproject.toml", 1, 1, 1, 9)

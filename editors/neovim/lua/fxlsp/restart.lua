@@ -3,7 +3,7 @@
 local M = {}
 
 local PATIENCE = 5000
---- Milliseconds after which a server that does not say goodbye is killed.
+--- Milliseconds after which a server that does not answer shutdown is killed.
 
 --- Also starts what was killed.
 function M.restart()

@@ -1,13 +1,13 @@
---- How the session stands, in a few words for a status line.
+--- State of the session in a few words for a status line.
 
 local M = {}
 
 ---@type table<integer, table> by client
-local told = {}
+local status_of = {}
 
 ---@type lsp.Handler
 function M.on_status(_, status, ctx)
-  told[ctx.client_id] = status
+  status_of[ctx.client_id] = status
   vim.cmd.redrawstatus({ bang = true })
 end
 
@@ -37,7 +37,7 @@ end
 ---@return string
 function M.text(bufnr)
   local client = require('fxlsp.server').client(bufnr)
-  local status = client and told[client.id]
+  local status = client and status_of[client.id]
   return status and 'fxlsp: ' .. words(status) or ''
 end
 

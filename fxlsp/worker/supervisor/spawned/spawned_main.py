@@ -27,7 +27,7 @@ from ...processes.side_process import InlineRunner
 from ...sandbox.audit import refuse_side_effects
 from ...sandbox.resource_limits import limit_resources
 from ...torch_private import compile_in_process
-from ..request_execution import ignore_stage, loaded_job, run_request
+from ..request_execution import recovered, run_request
 from ..warmup import preload, prepare_torch
 from .command_reader import CommandReader
 
@@ -62,6 +62,6 @@ def _answer(request: TraceRequest, reports: int) -> ReportMessage | FailureMessa
     def recover(completed: TraceRequest) -> RecoveredMessage:
         # The output of the model's code was printed in the plain pass.
         with silenced():
-            return loaded_job(completed, ignore_stage).recover()
+            return recovered(completed)
 
     return run_request(request, InlineRunner(recover, send_fallback), lambda data: write_all(reports, data))

@@ -34,7 +34,7 @@ def test_each_line_of_the_text_is_a_line_of_one_cell(texts: list[str]) -> None:
         assert lines.line_text(line) in (own, " " * len(own)) or "!" in own or "%" in own
 
 
-def test_a_place_of_the_text_is_told_by_cell() -> None:
+def test_a_place_of_the_text_is_reported_by_cell() -> None:
     cells = cells_of("a = 1\n", "", "b = 2\nc = 3")
     assert cells.cell_location(Location("nb.ipynb", 5, 1, 5, 6)) == Location("nb.ipynb", 2, 1, 2, 6, cell=3)
 

@@ -111,7 +111,7 @@ def test_it_is_reported_in_a_child_and_behind_a_failure_too(mistakes: Mistakes) 
     assert problem.module_path == "inner"
 
 
-def test_a_function_whose_result_is_thrown_away_is_not_told_to_be_wrapped(worker, write) -> None:  # type: ignore[no-untyped-def]
+def test_no_wrapping_is_advised_for_a_function_whose_result_is_thrown_away(worker, write) -> None:  # type: ignore[no-untyped-def]
     text = "import torch\nimport torch.fx\nimport torch.nn.functional as F\nfrom torch import nn\n"
     report = worker.report(write(text + NET.format(body="Straight.apply(x, x)")) + ":Net", "Net()", "torch.ones(2, 4)")
     assert {problem.code for problem in report.problems} & {"FX311", "FX399"} == set()

@@ -116,7 +116,7 @@ def test_a_call_through_another_name_than_torch_fx_gives_is_ambiguous(name: str,
 
 
 @needs_columns
-def test_the_text_of_a_call_tells_which_element_or_child_it_means(paths: Found) -> None:
+def test_the_text_of_a_call_shows_which_element_or_child_it_means(paths: Found) -> None:
     problems = paths(
         """
         class Block(nn.Module):
@@ -225,7 +225,7 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("name", REPEATED)
-def test_a_repeated_call_of_a_module_with_state_is_told_at_the_later_calls(name: str, paths: Found) -> None:
+def test_a_repeated_call_of_a_module_with_state_is_reported_at_the_later_calls(name: str, paths: Found) -> None:
     problems = paths(REPEATED[name], "FX206")
     assert {problem.severity for problem in problems} == {"info"}
 
@@ -278,12 +278,12 @@ MISLEADING = {
 
 
 @pytest.mark.parametrize("name", MISLEADING)
-def test_a_node_name_that_reads_as_another_module_is_told(name: str, paths: Found) -> None:
+def test_a_node_name_that_reads_as_another_module_is_reported(name: str, paths: Found) -> None:
     (problem,) = paths(MISLEADING[name], "FX207")
     assert problem.severity == "info"
 
 
-def test_a_misleading_name_is_told_with_both_modules(paths: Found) -> None:
+def test_a_misleading_name_is_reported_with_both_modules(paths: Found) -> None:
     (problem,) = paths(MISLEADING["a child of a list"], "FX207")
     assert problem.message == "The node of this call of l.0 is named l_1, which reads as the module l.1."
 
@@ -335,7 +335,7 @@ def test_tied_parameters_are_a_hint_where_they_were_tied(name: str, paths: Found
     assert problem.severity == "hint"
 
 
-def test_a_tied_parameter_is_told_with_both_names(paths: Found) -> None:
+def test_a_tied_parameter_is_reported_with_both_names(paths: Found) -> None:
     (problem,) = paths(TIED["a head and an embedding"], "FX205")
     assert problem.message.startswith("emb.weight and head.weight are one parameter")
     assert [(place.message, place.location.line) for place in problem.related] == [

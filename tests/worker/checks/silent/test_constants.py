@@ -82,7 +82,7 @@ UPDATED = {
 
 
 @pytest.mark.parametrize("name", UPDATED)
-def test_a_buffer_that_is_updated_while_tracing_is_told_where(name: str, found: Found) -> None:
+def test_a_buffer_that_is_updated_while_tracing_is_reported_where(name: str, found: Found) -> None:
     problems = found(UPDATED[name], "FX306")
     assert all(problem.severity == "warning" for problem in problems)
 
@@ -138,14 +138,14 @@ def test_what_the_graph_updates_and_what_is_local_is_no_update(statement: str, f
         ("x + self.helper()", "⟦self.plain + 1⟧", "hint"),
     ],
 )
-def test_what_is_computed_from_state_is_told_where_it_is_folded(
+def test_what_is_computed_from_state_is_reported_where_it_is_folded(
     forward: str, helper: str, severity: str, found: Found
 ) -> None:
     (problem,) = found(BUFFER.replace("{}", forward, 1).replace("{}", helper), "FX308")
     assert problem.severity == severity
 
 
-def test_a_folded_expression_of_a_nested_block_is_told_once(found: Found) -> None:
+def test_a_folded_expression_of_a_nested_block_is_reported_once(found: Found) -> None:
     text = """
         class Block(nn.Module):
             def __init__(self):
@@ -212,7 +212,7 @@ def test_constants_that_every_run_makes_alike_are_no_problem(expression: str, fo
         ("x + ⟦torch.empty(4).uniform_(0, 1)⟧", "None"),
     ],
 )
-def test_random_numbers_drawn_while_tracing_are_told_where(forward: str, helper: str, found: Found) -> None:
+def test_random_numbers_drawn_while_tracing_are_reported_where(forward: str, helper: str, found: Found) -> None:
     found(BUFFER.replace("{}", forward, 1).replace("{}", helper), "FX309")
 
 

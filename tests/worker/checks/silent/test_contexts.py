@@ -148,7 +148,7 @@ DROPPED = {
 
 
 @pytest.mark.parametrize("name", DROPPED)
-def test_a_context_that_the_graph_leaves_out_is_told_where_it_is_entered(name: str, found: Found) -> None:
+def test_a_context_that_the_graph_leaves_out_is_reported_where_it_is_entered(name: str, found: Found) -> None:
     problems = found(DROPPED[name], "FX310")
     assert all(problem.severity == "warning" for problem in problems)
 

@@ -59,7 +59,7 @@ OPTIONAL = {
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
-def test_a_comparison_of_an_optional_input_with_none_is_told(name: str, found: Found) -> None:
+def test_a_comparison_of_an_optional_input_with_none_is_reported(name: str, found: Found) -> None:
     found(OPTIONAL[name], "FX302", inputs=None)
 
 

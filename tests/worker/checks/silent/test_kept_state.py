@@ -152,7 +152,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_traced_value_that_is_kept_is_told_where_it_is_stored(name: str, found: Found) -> None:
+def test_a_traced_value_that_is_kept_is_reported_where_it_is_stored(name: str, found: Found) -> None:
     found(KEPT[name], "FX307")
 
 
@@ -247,7 +247,7 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("name", CHANGED)
-def test_state_that_changes_with_each_run_is_told_where_it_is_assigned(name: str, found: Found) -> None:
+def test_state_that_changes_with_each_run_is_reported_where_it_is_assigned(name: str, found: Found) -> None:
     found(CHANGED[name], "FX305")
 
 

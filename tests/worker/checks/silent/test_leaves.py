@@ -50,7 +50,7 @@ def net(forward: str = "return self.lin(x)", helper: str = "x", block: str = "se
         net("lin = self.lin\nreturn ⟦lin.forward(x)⟧"),
     ],
 )
-def test_a_forward_that_is_called_by_name_is_told(text: str, found: Found) -> None:
+def test_a_forward_that_is_called_by_name_is_reported(text: str, found: Found) -> None:
     found(text, "FX315")
 
 
@@ -186,7 +186,7 @@ def test_containers_and_modules_are_traced_through_as_expected(base: str, found:
         ("⟦self.inner(\n            x\n        )⟧", "x"),
     ],
 )
-def test_a_wrapper_that_hides_a_model_is_told_where_it_is_called(call: str, block: str, found: Found) -> None:
+def test_a_wrapper_that_hides_a_model_is_reported_where_it_is_called(call: str, block: str, found: Found) -> None:
     text = """
         class Wrapped(nn.Module):
             def __init__(self):

@@ -89,7 +89,7 @@ DROPPED = {
 
 
 @pytest.mark.parametrize("name", DROPPED)
-def test_what_the_root_does_beside_its_forward_is_told_where_it_is_given(name: str, found: Found) -> None:
+def test_what_the_root_does_beside_its_forward_is_reported_where_it_is_given(name: str, found: Found) -> None:
     found(DROPPED[name], "FX313")
 
 

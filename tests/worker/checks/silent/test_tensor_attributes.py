@@ -78,7 +78,7 @@ LOST = {
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_an_assignment_to_an_attribute_of_a_traced_tensor_is_told(name: str, found: Found) -> None:
+def test_an_assignment_to_an_attribute_of_a_traced_tensor_is_reported(name: str, found: Found) -> None:
     found(LOST[name], "FX319")
 
 
@@ -155,7 +155,7 @@ def test_past_a_failure_of_torch_fx_the_tensor_has_what_was_assigned(
     assert report.nodes[-1].output == {"shape": shape, "dtype": "float32"}
 
 
-def test_one_that_torch_refuses_is_told_as_an_operation_that_fails(worker: Any, write: Callable[..., str]) -> None:
+def test_one_that_torch_refuses_is_reported_as_an_operation_that_fails(worker: Any, write: Callable[..., str]) -> None:
     text = """
         import torch
         from torch import nn

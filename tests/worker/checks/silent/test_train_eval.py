@@ -114,7 +114,7 @@ DIFFERENT = {
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-def test_each_place_that_asks_for_the_mode_is_told(name: str, compared: Compare) -> None:
+def test_each_place_that_asks_for_the_mode_is_reported(name: str, compared: Compare) -> None:
     assert compared(DIFFERENT[name]).training
 
 
@@ -157,7 +157,7 @@ def test_modes_of_one_graph_are_no_problem(name: str, compared: Compare) -> None
     assert difference.nodes == difference.other_nodes
 
 
-def test_the_other_modes_nodes_and_modules_are_told(compared: Compare) -> None:
+def test_the_other_modes_nodes_and_modules_are_reported(compared: Compare) -> None:
     difference = compared(DIFFERENT["an auxiliary head"])
     assert (difference.nodes, difference.other_nodes) == (5, 3)
     assert difference.entered == ("head",)
@@ -166,7 +166,7 @@ def test_the_other_modes_nodes_and_modules_are_told(compared: Compare) -> None:
     assert problem.message.startswith("The graph is that of train mode (5 nodes); eval mode has another (3 nodes).")
 
 
-def test_a_mode_that_cannot_be_traced_is_told_as_such(compared: Compare) -> None:
+def test_a_mode_that_cannot_be_traced_is_reported_as_such(compared: Compare) -> None:
     text = """
         class Net(nn.Module):
             def forward(self, x):

@@ -80,7 +80,7 @@ def model(forward: str = "return x + 1", helper: str = "x", block: str = "x + 1"
         model("if ⟦time.monotonic()⟧ > 0:\n    x = x * 2\nreturn x"),
     ],
 )
-def test_numbers_drawn_in_python_are_told_where(text: str, found: Found) -> None:
+def test_numbers_drawn_in_python_are_reported_where(text: str, found: Found) -> None:
     found(text, "FX309")
 
 
@@ -107,7 +107,7 @@ def test_a_time_that_is_only_measured_is_no_problem(text: str, found: Found) -> 
         model("return self.block(x)", block="⟦Double.apply(x)⟧"),
     ],
 )
-def test_a_custom_backward_is_told_where_it_is_applied(text: str, found: Found) -> None:
+def test_a_custom_backward_is_reported_where_it_is_applied(text: str, found: Found) -> None:
     (problem,) = found(text, "FX311")
     assert "its own backward is lost" in problem.message
 
@@ -128,7 +128,7 @@ def test_a_custom_function_of_constants_is_no_problem(found: Found) -> None:
         model("return self.block(x)", block="⟦checkpoint(torch.relu, x, use_reentrant=False)⟧"),
     ],
 )
-def test_a_checkpoint_is_told_where_it_is_called(text: str, found: Found) -> None:
+def test_a_checkpoint_is_reported_where_it_is_called(text: str, found: Found) -> None:
     (problem,) = found(text, "FX312")
     assert problem.severity == "info"
 
@@ -142,7 +142,7 @@ def test_a_checkpoint_is_told_where_it_is_called(text: str, found: Found) -> Non
         model("return self.helper(x)", helper="(⟦np.random.seed(0)⟧, x * 2)[1]"),
     ],
 )
-def test_a_seed_is_told_where_it_is_set(text: str, found: Found) -> None:
+def test_a_seed_is_reported_where_it_is_set(text: str, found: Found) -> None:
     found(text, "FX310")
 
 

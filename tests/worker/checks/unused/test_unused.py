@@ -160,13 +160,13 @@ DEAD_PARAMETERS = {
 
 
 @pytest.mark.parametrize("name", DEAD_MODULES)
-def test_a_module_that_nothing_calls_or_reads_is_told_where_it_is_made(name: str, unused: Found) -> None:
+def test_a_module_that_nothing_calls_or_reads_is_reported_where_it_is_made(name: str, unused: Found) -> None:
     (problem,) = unused(DEAD_MODULES[name], "FX501")
     assert problem.severity == "info"
 
 
 @pytest.mark.parametrize("name", DEAD_PARAMETERS)
-def test_a_parameter_that_nothing_reads_is_told_where_it_is_registered(name: str, unused: Found) -> None:
+def test_a_parameter_that_nothing_reads_is_reported_where_it_is_registered(name: str, unused: Found) -> None:
     (problem,) = unused(DEAD_PARAMETERS[name], "FX502")
     assert problem.severity == "info"
 
@@ -181,7 +181,7 @@ def test_the_message_says_what_becomes_of_distributed_training(unused: Found) ->
     assert problem.message.startswith("The parameter left is never used. Its 4 elements get no gradient")
 
 
-def test_nothing_is_said_of_gradients_where_nothing_is_trained(unused: Found) -> None:
+def test_nothing_is_reported_of_gradients_where_nothing_is_trained(unused: Found) -> None:
     frozen = DEAD_PARAMETERS["an attribute"].replace(
         "nn.Parameter(torch.ones(4))", "nn.Parameter(torch.ones(4), False)"
     )

@@ -1,0 +1,80 @@
+"""Corrections of a merged report: what this machine lacks, what was guessed, and mistakes that all sizes show."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ...report.code_records import Trait
+from ...report.codes import NOT_LOADED, codes_with, severity_of
+from ...report.problems import Problem
+from ...report.report import Report
+from ..building.targets import ModelTarget
+from ..checks.classics.loss_sizes import losses_of_other_sizes
+from ..checks.classics.mixed_axes import OtherShapes, views_that_mix
+from ..locations.source_map import SourceMap
+from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
+
+_LACKS = re.compile(
+    r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
+    | Torch\ not\ compiled\ with\ (CUDA|XPU|MPS|ROCM) | CUDA\ error | CUDA\ driver | cudaErr | libcuda | HIP\ error
+    | (must|should|need\w*|expect\w*|require\w*|support\w*|available|implemented|works?|run)\b[^.\n]{0,60}
+      \b(CUDA|GPU|cuda|XPU|HPU|MPS|NPU|TPU|ROCm)\b
+    | \b(CUDA|GPU|XPU|HPU|NPU|TPU)\b[^.\n]{0,40}\b(required|only|needed|tensors?)\b
+    | not\ (implemented|supported)\ (for|on|by)\ (the\ )?['"]?(CPU|cpu)\b | does\ not\ support\ [^.\n]{0,30}on\ CPU
+    | (?:on|with|from|for)\ the\ 'CPU'\ backend | active\ drivers | no\ kernel\ image | NCCL | nccl
+    | Default\ process\ group\ has\ not\ been\ initialized
+    """,
+    re.VERBOSE,
+)
+_NO_MODULE = re.compile(r"No module named '[^']+'")
+_OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
+
+
+def corrected(
+    report: Report,
+    target: ModelTarget,
+    no_inputs: BaseException | None,
+    source_map: SourceMap,
+    other_shapes: OtherShapes,
+) -> Report:
+    """Return the report of both passes with the problems that are shown.
+
+    Args:
+        report: The merged report.
+        target: What was traced, with what a search found.
+        no_inputs: How the furthest trial of a search failed that found no inputs.
+        source_map: The source map of the traced code.
+        other_shapes: Returns the shapes of the report's nodes at other sizes of the inputs.
+    """
+    problems = (*report.problems, *losses_of_other_sizes(report), *views_that_mix(report, other_shapes))
+    report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
+    if report.recipe.inputs is None:
+        problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)
+        report = replace(report, problems=problems)
+    if report.recipe.source != "search":
+        return report
+    # That an operation fails whatever the model is fed was proven of the first one.
+    doubted = behind_a_failure(report) if target.fails else report.problems
+    problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
+    problems = tuple(weaken(problem, target, source_map) for problem in problems)
+    problems = with_condition(problems, target.only)
+    return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
+
+
+def if_hardware_lacks(problem: Problem) -> Problem:
+    """Return a failure of the model as a note if this machine is the reason, else the problem unchanged.
+
+    A package that is missing is a failure to load it.
+    """
+    if problem.code not in _OF_THE_MODEL:
+        return problem
+    headline, *_ = problem.message.splitlines() or [""]
+    package = _NO_MODULE.search(headline)
+    if package is not None and "ModuleNotFoundError" in headline:
+        message = f"cannot load what this uses: ModuleNotFoundError: {package[0]}"
+        return replace(problem, code=NOT_LOADED, severity=severity_of(NOT_LOADED), message=message, fitting=None)
+    if not _LACKS.search(problem.message):
+        return problem
+    message = f"This machine lacks what this needs, so what lies behind it is not known: {problem.message}"
+    return replace(problem, severity="info", message=message)
