@@ -94,9 +94,7 @@ class TraceJob:
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
-        report = corrected(
-            report, self._target, self._searching.no_inputs, self._source_map, self._other_shapes
-        )
+        report = corrected(report, self._target, self._searching.no_inputs, self._source_map, self._other_shapes)
         if self._is_graph_sent:
             report = replace(report, nodes=(), modules=(), calls=())
         return ReportMessage(
