@@ -14,7 +14,7 @@ from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.code_records import Severity
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, severity_of
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, FittingNumber, Problem
@@ -179,8 +179,7 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
         span = _name_span(snapshot, path, state)
         related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
     if span is not None:
-        severity = severity_of(failure.code)
-        problem = Problem(failure.code, severity, failure.message, place, related, model=state.key.name)
+        problem = Problem(failure.code, failure.severity, failure.message, place, related, model=state.key.name)
         yield _Found(problem, span, state.failure_texts, is_failure=True, is_located=is_located)
 
 
@@ -290,20 +289,20 @@ def _of_cells(path: str, cells: Cells) -> Iterator[Problem]:
         if error is not None:
             before = extent.first_line - 1
             place = Location(path, error.line + before, error.column, error.end_line + before, error.end_column)
-            yield Problem(NOT_LOADED, "warning", f"The cell does not parse: {error.message}", place)
+            yield Problem(NOT_LOADED, "error", f"The cell does not parse: {error.message}", place)
 
 
 def _of_file(document: Document) -> Problem | None:
     if len(document.text) > _SHORT_TEXT:
-        return Problem(NOT_LOADED, "warning", "The file does not parse here", _first_error(document))
+        return Problem(NOT_LOADED, "error", "The file does not parse here", _first_error(document))
     try:
         parsed_module(document.text)
     except SyntaxError as error:
         message = f"The file does not parse: {error.msg}"
-        return Problem(NOT_LOADED, "warning", message, _location(document, error))
+        return Problem(NOT_LOADED, "error", message, _location(document, error))
     except SYNTAX_ERRORS as error:
         message = f"The file does not parse: {error}"
-        return Problem(NOT_LOADED, "warning", message, Location(document.path, 1, 1, 1, 1))
+        return Problem(NOT_LOADED, "error", message, Location(document.path, 1, 1, 1, 1))
     return None
 
 

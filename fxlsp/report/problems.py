@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .code_records import Severity
+from .codes import severity_of
 from .locations import Location, RelatedPlace
 from .serialization import UNLESS_DEFAULT, JsonObject, fields_from_json, fields_to_json
 
@@ -60,6 +61,15 @@ class Failure(JsonObject):
     related: tuple[RelatedPlace, ...] = ()
     needs: str | None = None
     """What the user would have to supply (``the argument 'width' of Net``); None if nothing supplied would help."""
+    is_certain: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether the code fails for any tool and any arguments, as text does that does not parse."""
+
+    @property
+    def severity(self) -> Severity:
+        """Severity unless the user configured another one."""
+        if self.needs is not None:
+            return "info"
+        return "error" if self.is_certain else severity_of(self.code)
 
     def to_json(self) -> dict[str, Any]:
         """Return the failure object of ``trace --format json`` and ``trace --batch``."""

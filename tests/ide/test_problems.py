@@ -5,7 +5,7 @@ from dataclasses import replace
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot, Status
 from fxlsp.ide.problems import problems
-from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
+from fxlsp.report.codes import DIED, NOT_BUILT, NOT_FED, NOT_LOADED
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
@@ -102,13 +102,22 @@ def test_a_text_that_does_not_parse_is_reported_where_and_old_problems_stay() ->
     shown = edited(snapshot(TEXT, two_blocks()), "return self.head(x)", "return self.head(x")
     last_line = place(TEXT, "return self.head(x)").line
     assert told(shown)[1:] == [(NOT_LOADED, "The file does not parse: '(' was never closed", last_line)]
-    assert problems(shown, PATH)[1].is_failure
+    found = problems(shown, PATH)[1]
+    assert (found.is_failure, found.severity) == (True, "error")
 
 
 def test_a_long_text_that_does_not_parse_is_reported_where_too() -> None:
     long = TEXT + "# a comment\n" * 2000
     shown = edited(snapshot(long), "return self.head(x)", "return self.head(x")
     assert [(code, message) for code, message, _ in told(shown)] == [(NOT_LOADED, "The file does not parse here")]
+    assert [each.severity for each in problems(shown, PATH)] == ["error"]
+
+
+def test_a_failure_that_no_arguments_mend_is_an_error() -> None:
+    failure = Failure("Net", NOT_BUILT, "5 heads", place(TEXT, "import torch"), is_certain=True)
+    for each, severity in ((failure, "error"), (replace(failure, is_certain=False), "warning")):
+        state = replace(two_blocks(), status=Status.FAILED, failure=each, failure_texts=two_blocks().texts)
+        assert [problem.severity for problem in problems(snapshot(TEXT, state), PATH)] == [severity]
 
 
 def test_a_text_without_models_may_be_what_it_likes() -> None:

@@ -13,7 +13,7 @@ from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
 from fxlsp.ide.problems import syntax_problems
 from fxlsp.report.code_records import Severity
-from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
+from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.models.file_summary import may_define_models
@@ -102,7 +102,7 @@ def _syntax_error(document: Document) -> Problem | None:
         name, line, column = shown_path(document.path), error.lineno or 1, max(1, error.offset or 1)
         place = Location(document.path, line, column, line, column + 1)
         message = f"{name} cannot be read: {error.msg}"
-        return Problem(NOT_LOADED, severity_of(NOT_LOADED), message, place, model=name)
+        return Problem(NOT_LOADED, "error", message, place, model=name)
     return None
 
 

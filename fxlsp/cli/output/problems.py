@@ -10,7 +10,7 @@ from fxlsp.ide.causes import ALSO_HERE
 from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
 from fxlsp.report.code_records import Severity
-from fxlsp.report.codes import page_url, severity_of
+from fxlsp.report.codes import page_url
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
@@ -70,9 +70,8 @@ def problem_of(failure: Failure, location: Location | None) -> Problem:
         failure: why there is no report.
         location: of the problem, where the failure has none.
     """
-    severity: Severity = "info" if failure.needs is not None else severity_of(failure.code)
     where = failure.location or location
-    return Problem(failure.code, severity, failure.message, where, failure.related, None, failure.target)
+    return Problem(failure.code, failure.severity, failure.message, where, failure.related, None, failure.target)
 
 
 def counted_by_severity(problems: Sequence[Problem]) -> str:

@@ -23,7 +23,7 @@ from ..torch_private import FakeTensorMode
 from .construction import Constructions, comes_from_fakes, construct
 from .constructor_mistakes import constructor_mistake, never_initialises, uninitialised_part
 from .failures import failure_of_load
-from .own_mistakes import is_own_mistake
+from .own_mistakes import is_own_mistake, is_refused_by_layer
 from .recipes import UnusableRecipeError, default_init, evaluate, find_target, target_names
 from .targets import ModelTarget
 
@@ -179,7 +179,10 @@ class Builder:
         """Return the exception for a construction that ended with ``error``."""
         target = self._target
         code = CODE_FAILS if is_own_mistake(error, None, not target.is_guessed) else NOT_BUILT
-        return self._no_model(error, code, f"build {target.init or target.name}")
+        failed = self._no_model(error, code, f"build {target.init or target.name}")
+        if isinstance(failed, NoModelError) and failed.failure.code == NOT_BUILT and not target.is_guessed:
+            failed.failure = replace(failed.failure, is_certain=is_refused_by_layer(error))
+        return failed
 
     def _made(self, init: str, module: ModuleType) -> torch.nn.Module:
         while True:

@@ -96,7 +96,8 @@ def failure_of_load(error: BaseException, target: str, code: str, source_map: So
     ``what`` is the failed action for the message: ``load model.py``.
     """
     if isinstance(error, SyntaxError) and error.lineno is not None and source_map.is_shown(error.filename or ""):
-        return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
+        message = f"cannot {what}: {_with_type(error, error.msg)}"
+        return Failure(target, code, message, _of_syntax(error), is_certain=True)
     path = source_map.of_traceback(error)
     message = f"cannot {what}: {_with_type(error, message_of(error))}"
     return Failure(target, code, message, innermost_of_workspace(path), _deeper(path))

@@ -84,6 +84,19 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
 
 
+def is_refused_by_layer(error: BaseException) -> bool:
+    """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
+
+    What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
+    with other arguments.
+    """
+    if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    is_constructor = frame.f_code.co_name == "__init__" and isinstance(frame.f_locals.get("self"), torch.nn.Module)
+    return is_constructor and is_torch(frame.f_code.co_filename)
+
+
 def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: Iterable[Any]) -> bool:
     """Return whether the operation of a node fails whatever the model is given.
 

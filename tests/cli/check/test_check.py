@@ -172,7 +172,7 @@ def test_a_file_whose_only_class_does_not_parse_is_reported_at_the_mistake(check
     ran = check("from torch import nn\n\n\nclas Net(nn.Module):\n    def forward(self, x): ...\n")
     assert ran.code == 1
     (problem,) = ran.json["problems"]
-    assert problem["code"] == "FX901"
+    assert (problem["code"], problem["severity"]) == ("FX901", "error")
     assert problem["location"]["line"] == 4
     assert "cannot be read" in problem["message"]
 

@@ -151,6 +151,39 @@ def test_a_model_that_cannot_be_had_is_one_clear_failure(
     assert words in failure.message
 
 
+ATTENTION = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width=96, heads=5, groups=4, path=None):
+        super().__init__()
+        {made}
+
+    def forward(self, x):
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "init", "severity"),
+    [
+        (ATTENTION.format(made="self.a = nn.MultiheadAttention(width, heads)"), None, "error"),
+        (ATTENTION.format(made="self.a = nn.MultiheadAttention(width, heads)"), "Net(64)", "error"),
+        (ATTENTION.format(made="self.a = nn.Conv2d(3, width, 3, groups=groups)"), None, "error"),
+        (ATTENTION.format(made="raise ValueError('no device')"), None, "warning"),
+        (ATTENTION.format(made="self.a = open('no_such_file').read()"), None, "warning"),
+        ("class Net(:\n    pass\n", None, "error"),
+        ("import no_such_package\nclass Net(no_such_package.M): pass\n", None, "warning"),
+    ],
+)
+def test_what_no_arguments_mend_is_an_error(
+    text: str, init: str | None, severity: str, worker: Any, write: Callable[..., str]
+) -> None:
+    failure = Failure.from_json(worker.answer(write(text) + ":Net", init)["failure"])
+    assert failure.severity == severity, failure
+
+
 @pytest.mark.parametrize(
     ("target", "meant"),
     [("torch.nn:Liner", "Linear"), ("{}:Outer.Iner", "Outer.Inner"), ("{}:Oter.Inner", None), ("torch.nn:Qqqq", None)],
