@@ -10,36 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import fxlsp
+from dev.structure.private_torch import private_uses
 
 PACKAGE = Path(fxlsp.__file__).parent
 PLACE = PACKAGE / "worker" / "torch_private"
 IN_USERS_PROGRAM = PACKAGE / "recording" / "tensors.py"
-
-
-def private_uses(text: str) -> Iterator[str]:
-    """Yield each private part of torch that a text names: ``torch.nn.modules.conv._ConvNd``."""
-    tree = ast.parse(text)
-    torch_names = {"torch": "torch", **dict(_imported(tree))}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is_private(node.attr):
-            root, _, rest = ast.unparse(node).partition(".")
-            if root in torch_names:
-                yield f"{torch_names[root]}.{rest}"
-    yield from (name for name in torch_names.values() if any(map(_is_private, name.split("."))))
-
-
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the names that are bound to parts of torch, with what they are."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] == "torch":
-            yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
-        elif isinstance(node, ast.Import):
-            names = [each for each in node.names if each.name.split(".")[0] == "torch"]
-            yield from ((each.asname or each.name, each.name) for each in names)
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
 
 
 def test_private_parts_of_torch_are_named_in_one_folder() -> None:
@@ -54,4 +29,4 @@ def test_there_they_are() -> None:
 
 
 def _uses_in(path: Path) -> Iterator[str]:
-    return private_uses(path.read_text(encoding="utf-8"))
+    return private_uses(ast.parse(path.read_text(encoding="utf-8")))
