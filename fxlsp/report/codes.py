@@ -276,11 +276,7 @@ PARAMETER_REPLACED = _define(
     "self.raw / self.raw.norm())`",
 )
 """``forward`` replaces a parameter by a new one in each call: an optimizer never trains it."""
-AXES_MIXED = _define(
-    "FX610",
-    "Exchange the axes first: `x.flatten(2).transpose(1, 2)`, or give the size of a whole example",
-    Trait.BY_EXPRESSION,
-)
+AXES_MIXED = _define("FX610", "Exchange the axes first: `x.flatten(2).transpose(1, 2)`", Trait.BY_EXPRESSION)
 """A view puts numbers of different axes, or of different examples of the batch, together."""
 
 NOT_LOADED = _define(

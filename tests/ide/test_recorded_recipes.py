@@ -82,7 +82,7 @@ def test_of_many_recorded_calls_the_first_are_listed() -> None:
 
 
 @pytest.mark.parametrize(("text", "line"), [("Net", 11), ("forward", 12)])
-def test_of_a_guessed_model_the_hover_says_that_a_run_would_tell(text: str, line: int) -> None:
+def test_the_hover_of_a_guessed_model_says_that_a_run_knows_its_inputs(text: str, line: int) -> None:
     said = "Guessed; record a run to know: fxlsp record -- python train.py"
     assert said in hovered(snapshot(TEXT, state(Recipe("Net()", "x", "search"))), text, line)
     assert said not in hovered(snapshot(TEXT, state(CALL_SITE.recipe, CALL_SITE)), text, line)

@@ -62,7 +62,7 @@ async def test_nothing_is_run_before_the_workspace_is_trusted(start: Start, tmp_
     assert "Trust this workspace first: a run executes its code." in said(client)
 
 
-async def test_a_quotation_that_does_not_end_is_said_to(start: Start, tmp_path: Path) -> None:
+async def test_a_quotation_that_does_not_end_is_reported(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
     assert await client.command("fxlsp.record", buffer.uri, "python 'train.py") is None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from fxlsp.report.problems import Problem
+from tests.support.worker import Worker
 
 HEAD = """
 import torch
@@ -108,7 +108,7 @@ def line_of(text: str, part: str, after: str = "") -> int:
     return text.count("\n", 0, text.index(part, text.index(after))) + 1
 
 
-def failure(worker: Any, path: str, *recipe: str) -> Problem:
+def failure(worker: Worker, path: str, *recipe: str) -> Problem:
     problems = worker.report(f"{path}:Net", *recipe).problems
     return next(each for each in problems if each.code in ("FX401", "FX403"))
 
@@ -124,7 +124,7 @@ def expected(text: str, headline: str, body: str) -> str:
 @pytest.mark.parametrize("name", TUPLES)
 @pytest.mark.parametrize("recipe", [("Net()", "torch.ones(2, 8)"), ()], ids=["stated", "guessed"])
 def test_a_tuple_that_a_function_of_the_model_returns_is_named(
-    name: str, recipe: tuple[str, ...], worker: Any, write: Callable[..., str]
+    name: str, recipe: tuple[str, ...], worker: Worker, write: Callable[..., str]
 ) -> None:
     body, headline = TUPLES[name]
     text = text_of(body)
@@ -137,7 +137,7 @@ def test_a_tuple_that_a_function_of_the_model_returns_is_named(
 @pytest.mark.parametrize("name", NOTHING)
 @pytest.mark.parametrize("recipe", [("Net()", "torch.ones(2, 8)"), ()], ids=["stated", "guessed"])
 def test_a_function_of_the_model_that_returns_nothing_is_named(
-    name: str, recipe: tuple[str, ...], worker: Any, write: Callable[..., str]
+    name: str, recipe: tuple[str, ...], worker: Worker, write: Callable[..., str]
 ) -> None:
     body, headline = NOTHING[name]
     text = text_of(body)
@@ -147,7 +147,7 @@ def test_a_function_of_the_model_that_returns_nothing_is_named(
     assert "is defined here" in found.related[-1].message
 
 
-def test_a_method_without_a_body_is_not_blamed_for_a_return(worker: Any, write: Callable[..., str]) -> None:
+def test_a_method_without_a_body_is_not_blamed_for_a_return(worker: Worker, write: Callable[..., str]) -> None:
     text = text_of("h = self.abstract(x)\nh + 1")
     found = failure(worker, write(text), "Net()", "torch.ones(2, 8)")
     line = line_of(text, "def abstract")
@@ -165,7 +165,7 @@ def test_a_method_without_a_body_is_not_blamed_for_a_return(worker: Any, write: 
     ],
 )
 def test_a_function_whose_value_is_not_what_is_wrong_is_not_named(
-    body: str, worker: Any, write: Callable[..., str]
+    body: str, worker: Worker, write: Callable[..., str]
 ) -> None:
     text = HEAD + "".join(f"        {line}\n" for line in body.split("\n"))
     assert "returns" not in failure(worker, write(text), "Net()", "torch.ones(2, 8)").message

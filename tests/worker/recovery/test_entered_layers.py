@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from fxlsp.report.problems import Problem
+from tests.support.worker import Worker
 
 HEAD = """
 import torch
@@ -47,7 +47,7 @@ class Net(nn.Module):
 """
 
 
-def refused(worker: Any, path: str, model: str = "Net()") -> Problem:
+def refused(worker: Worker, path: str, model: str = "Net()") -> Problem:
     report = worker.report(f"{path}:{model.partition('(')[0]}", model, "torch.ones(2, 5, 8)")
     return next(each for each in report.problems if each.code == "FX101")
 
@@ -63,14 +63,14 @@ def refused(worker: Any, path: str, model: str = "Net()") -> Problem:
     ],
 )
 def test_a_subclass_of_a_layer_is_named(
-    made: str, run: str, name: str, own: str, worker: Any, write: Callable[..., str]
+    made: str, run: str, name: str, own: str, worker: Worker, write: Callable[..., str]
 ) -> None:
     found = refused(worker, write(HEAD.format(made=made, run=run)))
     why = f"which torch.fx enters because {own} is a subclass of it: only torch's own layers are one node."
     assert f"\nThis is inside torch's own {name}, {why}" in found.message
 
 
-def test_a_layer_whose_forward_is_called_is_named(worker: Any, write: Callable[..., str]) -> None:
+def test_a_layer_whose_forward_is_called_is_named(worker: Worker, write: Callable[..., str]) -> None:
     text = HEAD.format(made="nn.TransformerEncoderLayer(8, 2)", run="self.layer.forward(x)")
     found = refused(worker, write(text))
     assert "torch's own TransformerEncoderLayer, which torch.fx enters because its forward is called" in found.message
@@ -78,11 +78,11 @@ def test_a_layer_whose_forward_is_called_is_named(worker: Any, write: Callable[.
     assert text.splitlines()[found.location.line - 1].strip() == "return self.layer.forward(x)"
 
 
-def test_a_subclass_that_is_the_model_is_named(worker: Any, write: Callable[..., str]) -> None:
+def test_a_subclass_that_is_the_model_is_named(worker: Worker, write: Callable[..., str]) -> None:
     found = refused(worker, write(HEAD.format(made="Gate()", run="x")), "Twice(8, 2)")
     assert "torch's own TransformerEncoderLayer, which torch.fx enters because Twice is a subclass" in found.message
 
 
 @pytest.mark.parametrize("made", ["Gate()", "nn.Sequential(Gate())", "nn.ModuleList([Gate()])[0]"])
-def test_a_module_of_the_user_is_no_layer_of_torch(made: str, worker: Any, write: Callable[..., str]) -> None:
+def test_a_module_of_the_user_is_no_layer_of_torch(made: str, worker: Worker, write: Callable[..., str]) -> None:
     assert "torch's own" not in refused(worker, write(HEAD.format(made=made, run="self.layer(x)"))).message
