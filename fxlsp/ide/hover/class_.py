@@ -71,7 +71,7 @@ def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) 
     provenance = provenance_lines(run.state for run in (*shown, *runs))
     recorded = _recorded_calls(states_of(snapshot, path, model.qualname))
     guessed = [_RECORD] if any(is_guessed(run.index.report) for run in shown) else []
-    facts = (first, *table, *provenance, *guessed, *recorded)
+    facts: tuple[Part, ...] = (first, *table, *provenance, *guessed, *recorded)
     return HoverText(facts, span, comment_lines=comment_of_runs(shown))
 
 
