@@ -32,8 +32,7 @@ def run(folder: Path, *command: str, **variables: str) -> subprocess.CompletedPr
 def loaded(folder: Path, *options: str) -> list[str]:
     """Return the modules of fxlsp that a run of pytest with these options has loaded."""
     (folder / "test_names.py").write_text(
-        "import pathlib, sys\n\n\ndef test_names():\n"
-        f"    pathlib.Path('names.txt').write_text('\\n'.join({NAMES}))\n"
+        f"import pathlib, sys\n\n\ndef test_names():\n    pathlib.Path('names.txt').write_text('\\n'.join({NAMES}))\n"
     )
     ran = run(folder, "-m", "pytest", "-q", *PLUGIN, *options, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     assert ran.returncode == 0, ran.stdout
