@@ -116,7 +116,7 @@ def returned_value(
     here, text = running[-1], text_of(error)
     expression, statement = source_map.syntax_of(here.instruction), source_map.statement_of(here.instruction)
     kinds = _types_named(text)
-    if not kinds and isinstance(expression or statement, (ast.BinOp, ast.AugAssign)):
+    if not kinds and any(isinstance(node, (ast.BinOp, ast.AugAssign)) for node in _failing(expression, statement)):
         # torch takes a list beside a tensor for an index, and does not name it.
         kinds = {tuple, list}
     search = _Search(source_map, kinds)
@@ -218,12 +218,17 @@ def _definition(code: CodeType, source_map: SourceMap) -> FunctionDefinition | N
 
 def _operands(expression: ast.AST | None, statement: ast.stmt | None, *, is_whole: bool) -> list[ast.expr]:
     """Return the operands of an expression that failed; of all of its statement where Python has no columns."""
-    if expression is None:
-        inside = [] if statement is None else list(ast.walk(statement))
-        return [operand for node in inside for operand in _operands_of(node, statement)]
     if is_whole and isinstance(expression, ast.expr) and not _is_target(expression):
         return [expression]
-    return _operands_of(expression, statement)
+    return [operand for node in _failing(expression, statement) for operand in _operands_of(node, statement)]
+
+
+def _failing(expression: ast.AST | None, statement: ast.stmt | None) -> Iterator[ast.AST]:
+    """Yield the expression that failed; all of its statement where Python has no columns."""
+    if expression is not None:
+        yield expression
+    elif statement is not None:
+        yield from ast.walk(statement)
 
 
 def _operands_of(node: ast.AST, statement: ast.stmt | None) -> list[ast.expr]:

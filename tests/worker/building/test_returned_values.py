@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -139,6 +140,8 @@ def test_a_tuple_that_a_function_of_the_model_returns_is_named(
 def test_a_function_of_the_model_that_returns_nothing_is_named(
     name: str, recipe: tuple[str, ...], worker: Worker, write: Callable[..., str]
 ) -> None:
+    if name == "in a loop" and sys.version_info < (3, 11):
+        pytest.skip("what a call passes is found by its columns")
     body, headline = NOTHING[name]
     text = text_of(body)
     found = failure(worker, write(text), *recipe)
