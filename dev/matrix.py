@@ -30,10 +30,11 @@ else:
 ENDS = ("oldest", "newest")
 FAILED = "FAILED"
 LEFT_OUT = "LEFT OUT: its interpreter or its torch is not to be had on this machine"
-# The tests of the search, of torchvision's models and of system calls take much processor time and do not depend on
-# versions.
+# The worker depends on torch's version, the editor's commands on what Python says of annotations. The tests of the
+# search, of torchvision's models and of system calls take much processor time and do not depend on versions.
 VERSION_TESTS = [
     "tests/worker",
+    "tests/server/commands/test_record.py",
     "--ignore=tests/worker/search",
     "--ignore=tests/worker/plain_pass/test_torchvision.py",
     "--ignore=tests/worker/sandbox/test_locks.py",

@@ -21,15 +21,15 @@ from fxlsp.server.session.server import Server
 
 def register(server: Server) -> None:
     @server.command(COPY_COMMENT)
-    def copy_comment(*arguments: Any) -> dict[str, str] | None:
-        found = _hover(server, COPY_COMMENT, arguments)
-        return None if found is None else _answer(server, found.comment, "No shapes are known here.")
+    def copy_comment(ls: Server, *arguments: Any) -> dict[str, str] | None:
+        found = _hover(ls, COPY_COMMENT, arguments)
+        return None if found is None else _answer(ls, found.comment, "No shapes are known here.")
 
     @server.command(COPY_TABLE)
-    def copy_table(*arguments: Any) -> dict[str, str] | None:
-        found = _hover(server, COPY_TABLE, arguments)
+    def copy_table(ls: Server, *arguments: Any) -> dict[str, str] | None:
+        found = _hover(ls, COPY_TABLE, arguments)
         table = None if found is None or found.table is None else found.table.markdown
-        return None if found is None else _answer(server, table, "The hover has no table here.")
+        return None if found is None else _answer(ls, table, "The hover has no table here.")
 
 
 def _answer(server: Server, text: str | None, nothing: str) -> dict[str, str] | None:

@@ -29,22 +29,22 @@ from fxlsp.source.text.documents import uri_of_path
 
 def register(server: Server) -> None:
     @server.command(SHOW_GRAPH)
-    async def show_graph(*arguments: Any) -> dict[str, Any] | None:
+    async def show_graph(ls: Server, *arguments: Any) -> dict[str, Any] | None:
         uri, name, *rest = (*arguments, None, None)[: max(len(arguments), 2)]
         options = _as_dict(rest[0]) if rest else {}
-        path = server.path_of(uri) if uri else None
-        choice = None if path is None else _chosen(server, uri, name, options)
+        path = ls.path_of(uri) if uri else None
+        choice = None if path is None else _chosen(ls, uri, name, options)
         if path is None or choice is None:
             if not options.get("quiet"):
-                _say(server, types.MessageType.Info, _no_graph_text(server, path, name))
+                _say(ls, types.MessageType.Info, _no_graph_text(ls, path, name))
             return None
         try:
             page = await asyncio.get_running_loop().run_in_executor(None, _write, choice)
         except OSError as error:
-            _say(server, types.MessageType.Warning, f"The graph could not be written: {error}")
+            _say(ls, types.MessageType.Warning, f"The graph could not be written: {error}")
             return None
         if options.get("show", True):
-            await _show(server, page, choice.fragment)
+            await _show(ls, page, choice.fragment)
         return {
             "path": page,
             "uri": _address(page, choice.fragment),

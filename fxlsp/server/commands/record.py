@@ -22,20 +22,20 @@ from fxlsp.server.session.server import Server
 
 def register(server: Server) -> None:
     @server.command(RECORD)
-    def record(*arguments: Any) -> dict[str, Any] | None:
+    def record(ls: Server, *arguments: Any) -> dict[str, Any] | None:
         uri, text = (*arguments, None, None)[:2]
-        snapshot = server.engine.snapshot
-        path = server.path_of(uri) if uri else next(iter(snapshot.documents), "")
+        snapshot = ls.engine.snapshot
+        path = ls.path_of(uri) if uri else next(iter(snapshot.documents), "")
         if not snapshot.is_trusted(path):
             # The setting may come from the workspace.
-            show_warning(server, "Trust this workspace first: a run executes its code.")
+            show_warning(ls, "Trust this workspace first: a run executes its code.")
             return None
         text = text or snapshot.record_command_of(path) or ""
         interpreter = snapshot.interpreter_of(path)
         try:
             words = split_command(text)
         except ValueError as error:
-            show_warning(server, f"{text} is not a command: {error}.")
+            show_warning(ls, f"{text} is not a command: {error}.")
             return None
         argv = [*own_command(), *record_arguments(words, interpreter)] if words else []
         return {"command": text, "argv": argv, "cwd": _folder(path, interpreter)}
