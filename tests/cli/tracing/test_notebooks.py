@@ -76,7 +76,7 @@ def test_check_finds_the_models_of_notebooks_and_what_is_wrong_in_their_cells(fx
     assert (model["target"], model["status"]) == ("nb.ipynb:Net", "traced")
     assert (model["location"]["cell"], model["location"]["line"]) == (5, 3)
     places = [(each["code"], each["location"]["cell"], each["location"]["line"]) for each in ran.json["problems"]]
-    assert places == [("FX401", 5, 10), ("FX901", 3, 1)]
+    assert places == [("FX901", 3, 1), ("FX401", 5, 10)]
     full = fxlsp("check", "nb.ipynb", "--format", "full", "--python", sys.executable).out
     assert "--> nb.ipynb:cell 5:10:16" in full
     assert "10 |         return y @ y" in full
