@@ -41,13 +41,13 @@ def register(server: Server) -> None:
         return {"command": text, "argv": argv, "cwd": _folder(path, interpreter)}
 
 
-def split_command(text: str) -> list[str]:
+def split_command(text: str, is_windows: bool = os.name == "nt") -> list[str]:
     """Return the words of a command as a shell reads them.
 
     Raises:
         ValueError: a quotation does not end.
     """
-    if os.name != "nt":
+    if not is_windows:
         return shlex.split(text)
     # A backslash separates folders; quotation marks only hold a word together.
     return [word.strip('"') for word in shlex.split(text, posix=False)]

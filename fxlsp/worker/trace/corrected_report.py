@@ -47,7 +47,8 @@ def corrected(
         source_map: The source map of the traced code.
         other_shapes: Returns the shapes of the report's nodes at other sizes of the inputs.
     """
-    problems = (*report.problems, *losses_of_other_sizes(report), *views_that_mix(report, other_shapes))
+    mistakes = (*losses_of_other_sizes(report), *views_that_mix(report, other_shapes, source_map))
+    problems = (*report.problems, *mistakes)
     report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
     if report.recipe.inputs is None:
         problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)

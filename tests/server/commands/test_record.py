@@ -86,3 +86,13 @@ def test_the_recorder_is_started_as_the_server_was(name: str, monkeypatch: pytes
     monkeypatch.setattr(sys, "orig_argv", ["python", *started])
     monkeypatch.setattr(sys, "argv", arguments)
     assert record.own_command() == [sys.executable, *expected]
+
+
+@pytest.mark.parametrize("is_windows", [False, True])
+def test_quotation_marks_hold_a_word_together(is_windows: bool) -> None:
+    assert record.split_command('"run/train me.py" --out=b', is_windows) == ["run/train me.py", "--out=b"]
+
+
+def test_a_backslash_separates_folders_on_windows() -> None:
+    words = record.split_command(r'python "C:\my code\train.py" -n 1', is_windows=True)
+    assert words == ["python", r"C:\my code\train.py", "-n", "1"]

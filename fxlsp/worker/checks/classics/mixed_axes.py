@@ -6,6 +6,7 @@ another order of the axes is none, and rows that do not end where examples of th
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,6 +16,8 @@ from ....report.codes import AXES_MIXED, severity_of
 from ....report.graph import Node
 from ....report.problems import Problem
 from ....report.report import Report
+from ...locations.code_origin import is_installed
+from ...locations.source_map import SourceMap
 
 Shape = tuple[int, ...]
 OtherShapes = Callable[[bool], Sequence[Mapping[str, Shape]]]
@@ -27,18 +30,21 @@ _FILLS = ("cat", "concat", "pad")
 _MOST_AXES = 8
 
 
-def views_that_mix(report: Report, other_shapes: OtherShapes) -> Iterator[Problem]:
-    """Yield a problem for each view that puts numbers of different axes together.
+def views_that_mix(report: Report, other_shapes: OtherShapes, source_map: SourceMap) -> Iterator[Problem]:
+    """Yield a problem for each view of the user's code that puts numbers of different axes together.
+
+    What the functions of a package do is their business.
 
     Args:
         report: the report, whose graph is looked at.
         other_shapes: called where the sizes of the trace leave it open what a view does.
+        source_map: the source map of the traced code.
     """
     nodes = {node.name: node for node in report.nodes}
     runs = cache(other_shapes)
     for node in report.nodes:
         before, after = (_shape(each) for each in (node.inputs[0] if node.inputs else None, node.output))
-        if not _is_view(node, nodes) or before is None or after is None:
+        if not _is_view(node, nodes) or before is None or after is None or not _is_written_at(node, source_map):
             continue
         if is_reordered(before, after):
             # Where the first axis stays, a batch that the code states as a number would disturb.
@@ -126,6 +132,22 @@ def _is_view(node: Node, nodes: Mapping[str, Node]) -> bool:
     while given is not None and _name(given) in _KEEPS_ORDER:
         given = _given(given, nodes)
     return given is not None and _name(given) not in _FILLS
+
+
+def _is_written_at(node: Node, source_map: SourceMap) -> bool:
+    """Return whether the user's lines at a node's location call its function, and not another one that does."""
+    place = node.location
+    if place is None or is_installed(place.file):
+        return False
+    tree = source_map.expressions.tree(place.file)
+    if tree is None:
+        return False
+    return any(
+        isinstance(each, ast.Call)
+        and place.line <= each.lineno <= place.end_line
+        and ast.unparse(each.func).rpartition(".")[2] == _name(node)
+        for each in ast.walk(tree)
+    )
 
 
 def _given(node: Node, nodes: Mapping[str, Node]) -> Node | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fxlsp.worker.checks.classics.mixed_axes import is_reordered, splits_rows
@@ -105,6 +107,12 @@ def test_an_exchange_is_reported_for_guessed_inputs_too(mistakes: Mistakes) -> N
 def test_an_exchange_is_reported_in_a_model_that_torch_fx_refuses(mistakes: Mistakes) -> None:
     body = "if x.sum() > 0:\n            x = x + 1\n        return ⟦x.reshape(2, 12, 9)⟧"
     mistakes(NET.format(body=body), "FX610", "torch.ones(2, 9, 12)")
+
+
+def test_what_a_package_does_is_its_business(mistakes: Mistakes, write: Callable[..., str]) -> None:
+    write("def scrambled(x):\n    return x.reshape(2, 12, 9)\n", "site-packages/scrambling.py")
+    top = "import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
+    mistakes(f"{top}from scrambling import scrambled\n" + NET.format(body="return scrambled(x)"), None, SEQUENCE)
 
 
 @pytest.mark.parametrize(
