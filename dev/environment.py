@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import venv
@@ -19,6 +20,8 @@ OLDEST = (3, 10)
 STAMP = "fxlsp-environment.json"
 NOT_TO_BE_HAD = 3
 """Exit code: the machine's pip has no such requirements; nothing of the project is at fault."""
+NEEDED_GIB = 9
+"""Free disk for an environment whose torch brings CUDA's libraries along, as on Linux: 6 installed, 3 downloaded."""
 PIP_OPTIONS = ("-qq", "--progress-bar=off", "--disable-pip-version-check")
 
 
@@ -55,6 +58,11 @@ def prepare(folder: Path, requirements: list[str]) -> Path:
     if found == wanted and python.exists():
         return python
     print(f"Installing fxlsp[test] into {folder} (downloads torch the first time)", file=sys.stderr, flush=True)
+    free = shutil.disk_usage(PROJECT).free / 2**30
+    if free < NEEDED_GIB:
+        print(
+            f"{free:.1f} GiB of disk are free; torch with CUDA needs up to {NEEDED_GIB}: pip may fail", file=sys.stderr
+        )
     # An environment of another interpreter or torch is made anew; a change of pyproject.toml alone is an update.
     reuse = python.exists() and {**found, "project": ""} == {**wanted, "project": ""}
     if not reuse:
