@@ -8,7 +8,7 @@ VENV := .venv
 # some from another: files differ much in length.
 PYTEST := $(VENV)/bin/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test ready test-long reliability test-matrix test-editors test-other-editors vsix bench install environment oldest browser other-editors vscode-tools
+.PHONY: demo test ready test-long reliability test-matrix test-editors test-other-editors vsix bench bench-check install environment oldest browser other-editors vscode-tools
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -42,6 +42,9 @@ vsix: environment  ## The VS Code extension for this machine, with the server in
 
 bench: environment  ## Latency of an edit beside that of a fresh script.
 	$(VENV)/bin/python -m benchmarks.latency
+
+bench-check: environment  ## Whether edits and typing got slower than written down: ratios of one run.
+	$(VENV)/bin/python -m benchmarks.speed_check
 
 install: environment oldest vscode-tools other-editors  ## All that these targets need: `make -j3 install` does it side by side.
 
