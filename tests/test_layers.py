@@ -95,6 +95,25 @@ ORDERS = {
         navigation
         hover
     """,
+    "server": """
+        typing
+        session
+        log, editor_watch, transport
+        sync
+        publish
+        requests
+        commands
+        lifecycle
+        main
+    """,
+    "cli": """
+        output
+        exit_codes
+        tracing
+        check, doctor, record
+        graph, serve, summary, trace, trust
+        main
+    """,
 }
 """The order of the folders and files in a folder: each imports only what is on a line above its own, or on its own.
 

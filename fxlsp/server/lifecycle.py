@@ -15,13 +15,13 @@ from fxlsp.server.publish.diagnostics import Diagnostics
 from fxlsp.server.publish.progress import Progress
 from fxlsp.server.publish.refresh import Refresher
 from fxlsp.server.publish.status import StatusFeed
-from fxlsp.server.publish.steady_hints import SteadyHints
 from fxlsp.server.publish.workspace_diagnostics import SettingDiagnostics, WorkspaceDiagnostics
 from fxlsp.server.requests import call_hierarchy, diagnostic_pull
 from fxlsp.server.session import configuration
 from fxlsp.server.session.configuration import Configuration
 from fxlsp.server.session.server import Server
 from fxlsp.server.sync import watched_files
+from fxlsp.server.typing.steady_hints import SteadyHints
 from fxlsp.source.text.documents import path_of_uri
 
 
@@ -61,11 +61,12 @@ def _register_session(server: Server, settings: Configuration) -> None:
 def _connect(server: Server) -> None:
     """Subscribe all publishers of the server to changes of the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), SnapshotLogger(server)
-    hold, feed, status = server.typing_hold, server.problem_feed, StatusFeed(server)
+    hold, feed, status = server.typing_state, server.problem_feed, StatusFeed(server)
     problems, of_settings = Diagnostics(server, refresher, feed), SettingDiagnostics(server, feed)
     of_workspace = WorkspaceDiagnostics(server, feed)
-    # First: the publishers ask it what may be shown.
-    server.engine.subscribe(_guarded(lambda _: hold.follow(server.engine.snapshot.documents)))
+    # First: the publishers ask what may be shown.
+    server.engine.subscribe(_guarded(lambda change: hold.follow(server.engine.snapshot.documents, change.edit)))
+    server.engine.subscribe(_guarded(lambda change: feed.follow(change.edit)))
     diagnostics.register_save(server, hold)
     if server.support.pulls_problems:
         diagnostic_pull.register(server, problems)
@@ -75,10 +76,8 @@ def _connect(server: Server) -> None:
     steady = SteadyHints(refresher.hints, hold)
     if server.support.hint_refresh:
         server.steady_hints = steady
-        hold.subscribe(_guarded_call(steady.rested))
-        server.engine.subscribe(
-            _guarded(lambda change: steady.update(server.engine.snapshot, change, server.engine.cursor))
-        )
+        hold.subscribe(_guarded_call(steady.rested), pauses=True)
+        server.engine.subscribe(_guarded(lambda change: steady.follow(server.engine.snapshot.documents, change.edit)))
     publishers = (of_workspace.update, problems.update, of_settings.update)
     for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(listener))

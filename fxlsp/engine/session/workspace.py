@@ -35,6 +35,7 @@ from fxlsp.engine.state.trust import TrustedScope
 from fxlsp.recording.recording_file import NAME_IN_WORKSPACE
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document, TextEdit
+from fxlsp.source.text.edits import DocumentEdit
 
 _SETTINGS_FILE = "pyproject.toml"
 _SHUTDOWN_SECONDS = 3.0
@@ -49,6 +50,8 @@ class SnapshotChange:
     trust, settings, an interpreter or a file on disk changed."""
     paths: frozenset[str] = frozenset()
     """Files whose answers may have changed; none if only the status of a model or interpreter has."""
+    edit: DocumentEdit | None = None
+    """The edit of an open document's text that is the cause."""
 
 
 OnChange = Callable[[SnapshotChange], None]
@@ -108,11 +111,6 @@ class Workspace:
         return lambda: self._subscribers.remove(callback)
 
     @property
-    def cursor(self) -> tuple[str, int] | None:
-        """Path and line of the last edit, hover or lens."""
-        return self._session.cursor
-
-    @property
     def is_idle(self) -> bool:
         """Whether no work is running or waiting: only another change leads to a snapshot."""
         parts = (self._analyzer, self._indexer, self._fx_usage, self._closed_files, self._jobs, self._recording_watch)
@@ -135,8 +133,9 @@ class Workspace:
 
     def update(self, document: Document, edits: Sequence[TextEdit]) -> None:
         """Replace the text of an open document, to which ``edits`` lead."""
+        edit = DocumentEdit.of(self._session.documents[document.path], document, edits)
         self._session.edit(document, edits)
-        self._text_changed(document)
+        self._text_changed(document, edit)
 
     def close(self, path: str) -> None:
         """Close a document and remove its models; reports of others that read it stay."""
@@ -298,11 +297,11 @@ class Workspace:
                 # Work that a thread has started ends by itself; after that no file is left open.
                 await asyncio.wait_for(asyncio.to_thread(self._executor.shutdown), _SHUTDOWN_SECONDS)
 
-    def _text_changed(self, document: Document) -> None:
+    def _text_changed(self, document: Document, edit: DocumentEdit | None = None) -> None:
         self._session.models.reset_budget(document.path)
         if self._analyzer.text_changed(document):
             self._jobs.replan()
-        self._publish(SnapshotChange("edit", frozenset({document.path})))
+        self._publish(SnapshotChange("edit", frozenset({document.path}), edit))
 
     def _on_program_changed(self, document: Document) -> None:
         self._indexer.document_parsed(document)

@@ -14,11 +14,11 @@ from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import FileProblem
 from fxlsp.ide.repeated_problems import listed_once
 from fxlsp.server.publish.diagnostic import to_diagnostic
-from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.publish.refresh import Refresher
-from fxlsp.server.publish.typing_hold import TypingHold
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import TextDocument, text_documents_of
+from fxlsp.server.typing.problem_feed import ProblemFeed
+from fxlsp.server.typing.typing_state import TypingState
 from fxlsp.source.text.documents import path_of_uri
 
 
@@ -117,7 +117,7 @@ class Diagnostics:
             self._server.text_document_publish_diagnostics(params)
 
 
-def register_save(server: Server, hold: TypingHold) -> None:
+def register_save(server: Server, hold: TypingState) -> None:
     """Register ``didSave`` of files and notebooks.
 
     The user of a document that is saved is done with its text.

@@ -32,7 +32,7 @@ def register(server: Server) -> None:
         if text_document is None or not server.support.code_actions:
             return []
         selected = text_document.span(params.range)
-        server.typing_hold.cursor_moved(text_document.path, selected.end_line)
+        server.typing_state.cursor_moved(text_document.path, selected.end_line)
         comment = shape_comment(snapshot, text_document.path, selected) if _asks_for_comments(params) else None
         comments = [] if comment is None else [_to_action(server, text_document, comment, _COMMENT)]
         if not _asks_for(params.context, _FIX):

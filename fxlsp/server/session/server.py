@@ -13,12 +13,12 @@ from fxlsp import __version__
 from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.server.publish.problem_feed import ProblemFeed
-from fxlsp.server.publish.steady_hints import SteadyHints
-from fxlsp.server.publish.typing_hold import TypingHold
 from fxlsp.server.session.capabilities import Support
 from fxlsp.server.session.protocol import Protocol
 from fxlsp.server.session.text_documents import TextDocument, text_document_at, text_document_by_uri
+from fxlsp.server.typing.problem_feed import ProblemFeed
+from fxlsp.server.typing.steady_hints import SteadyHints
+from fxlsp.server.typing.typing_state import TypingState
 from fxlsp.source.text.documents import path_of_uri
 from fxlsp.source.text.positions import Encoding
 
@@ -56,8 +56,8 @@ class Server(LanguageServer):
         """Files that are not open, for answers that lead to one."""
         self.steady_hints: SteadyHints | None = None
         """For an editor that accepts refresh requests for hints; else None."""
-        self.typing_hold = TypingHold()
-        self.problem_feed = ProblemFeed(self.typing_hold)
+        self.typing_state = TypingState()
+        self.problem_feed = ProblemFeed(self.typing_state)
         self._engine: Workspace | None = None
 
     @property
@@ -89,7 +89,7 @@ class Server(LanguageServer):
 
     async def close(self) -> None:
         """End every process of the session."""
-        self.typing_hold.close()
+        self.typing_state.close()
         if self._engine is not None:
             await self._engine.shutdown()
             self._engine = None

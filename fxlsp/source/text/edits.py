@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fxlsp.source.text.documents import TextEdit
+from fxlsp.source.text.documents import Document, TextEdit
 from fxlsp.source.text.positions import LineIndex, Span
 
 
@@ -63,6 +63,20 @@ class EditLog:
         trimmed = [_trimmed(hunk, self.before.text, after.text) for hunk in hunks]
         different = [hunk for hunk in trimmed if _differs(hunk)]
         return EditLog(self.before, after, tuple(_without_undone(different, self.before.text, after.text)))
+
+
+@dataclass(frozen=True)
+class DocumentEdit:
+    """One change of the text of an open document."""
+
+    before: Document
+    after: Document
+    log: EditLog
+
+    @classmethod
+    def of(cls, before: Document, after: Document, edits: Iterable[TextEdit]) -> DocumentEdit:
+        """Return the change from one document to another by ``edits``."""
+        return cls(before, after, EditLog.starting_at(before.lines).extended(edits, after.lines))
 
 
 def move(span: Span, log: EditLog) -> MovedSpan | None:

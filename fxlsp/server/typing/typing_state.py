@@ -13,9 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fxlsp.source.text.diff import edits_between
 from fxlsp.source.text.documents import Document
-from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.edits import DocumentEdit, EditLog, move
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.python_parser import is_beyond_repair, is_unfinished
 
@@ -65,7 +64,7 @@ class _Edited:
     timer: asyncio.TimerHandle | None = None
 
 
-class TypingHold:
+class TypingState:
     """Follower of the edits of all open documents."""
 
     def __init__(self) -> None:
@@ -140,18 +139,19 @@ class TypingHold:
         edited = self._edited.get(path)
         return Finish.RESTED if edited is None else self.finish({path: edited.document.program.digest})
 
-    def follow(self, documents: Mapping[str, Document]) -> None:
-        """Take the present texts of all open documents."""
+    def follow(self, documents: Mapping[str, Document], edit: DocumentEdit | None = None) -> None:
+        """Take the present texts of all open documents, and the edit of one that has led to them."""
         for path in self._edited.keys() - documents.keys():
             _stop(self._edited.pop(path))
         for path, document in documents.items():
             edited = self._edited.get(path)
-            if edited is None:
-                self._edited[path] = _Edited(document, document, {document.program.digest: Finish.RESTED})
-            elif edited.document.text != document.text:
-                self._follow_edit(edited, document)
-            else:
+            if edited is not None and edit is not None and edit.log.hunks and edit.after.path == path:
+                self._follow_edit(edited, edit)
+            elif edited is not None and edited.document.text == document.text:
                 edited.document = document
+            else:
+                # It was opened, perhaps once more.
+                self._edited[path] = _Edited(document, document, {document.program.digest: Finish.RESTED})
 
     def cursor_moved(self, path: str, line: int) -> None:
         """Take the line of the cursor: the user may have left the one that was typed."""
@@ -180,19 +180,17 @@ class TypingHold:
         for edited in self._edited.values():
             _stop(edited)
 
-    def _follow_edit(self, edited: _Edited, after: Document) -> None:
-        before, typed = edited.document, edited.line
-        log = EditLog.starting_at(before.lines).extended(edits_between(before.text, after.text), after.lines)
-        line = _cursor_line(log)
+    def _follow_edit(self, edited: _Edited, edit: DocumentEdit) -> None:
+        before, log, typed = edit.before, edit.log, edited.line
+        edited.document, line = edit.after, _cursor_line(log)
         earlier = {moved for each in (*edited.left, typed) if (moved := _moved_line(each, log)) is not None}
         edited.left = (earlier | set(_edited_lines(log))) - {line}
-        edited.document = after
         edited.recent.append(before)
         if typed is not None and _moved_line(typed, log) != line:
             self._leave(edited, before, line)
         edited.line = line
         _stop(edited)
-        edited.timer = asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._pause, after.path)
+        edited.timer = asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._pause, edit.after.path)
         for path, other in self._edited.items():
             if other is not edited and other.line is not None:
                 self.rest(path)
@@ -239,8 +237,6 @@ def _finish(edited: _Edited, document: Document, finish: Finish) -> None:
 
 def _cursor_line(log: EditLog) -> int:
     """Return the line of the cursor after an edit: where the last changed part ends."""
-    if not log.hunks:
-        return 1
     text, last = log.after.text, log.hunks[-1]
     inserted = text[last.new_start : last.new_end]
     starts_line = last.new_start == 0 or text[last.new_start - 1] == "\n"

@@ -7,37 +7,28 @@ is while it lasts, and while half-typed text conceals whether it does. What is f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem, Related, problems
 from fxlsp.report.code_records import Trait
 from fxlsp.report.codes import codes_with
-from fxlsp.server.publish.typing_hold import Finish, TypingHold
-from fxlsp.source.text.diff import edits_between
-from fxlsp.source.text.documents import Document
-from fxlsp.source.text.edits import EditLog, move
+from fxlsp.server.typing.typing_state import Finish, TypingState
+from fxlsp.source.text.edits import DocumentEdit, EditLog, move
 from fxlsp.source.text.positions import Span
 
 _UNUSED = codes_with(Trait.OF_UNUSED_CODE)
 """Codes about what the text lacks elsewhere, which its user may be about to type."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """Problems that were shown of a text."""
-
-    document: Document | None
-    problems: tuple[FileProblem, ...] = ()
-
-
 class ProblemFeed:
     """Filter of the problems of open documents, files in the background, and settings."""
 
-    def __init__(self, hold: TypingHold) -> None:
+    def __init__(self, hold: TypingState) -> None:
         self._hold = hold
-        self._shown: dict[str, _Shown] = {}
+        self._shown: dict[str, list[FileProblem]] = {}
+        """By path, at their places in the present texts."""
         self._concealing: set[str] = set()
         """Paths with problems that are held back."""
 
@@ -46,14 +37,18 @@ class ProblemFeed:
         """Whether problems are held back until the user rests."""
         return bool(self._concealing) and not self._hold.is_resting
 
+    def follow(self, edit: DocumentEdit | None) -> None:
+        """Move what is shown of a document with an edit, and drop what was edited away."""
+        if edit is not None and edit.after.path in self._shown:
+            self._shown[edit.after.path] = list(_moved(self._shown[edit.after.path], edit))
+
     def problems(self, snapshot: Snapshot, path: str) -> list[FileProblem]:
         """Return the problems of a file to show."""
         return self.select(snapshot, path, problems(snapshot, path))
 
     def select(self, snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> list[FileProblem]:
         """Return those of the problems of a file that are to be shown, and what is still shown beside them."""
-        document = snapshot.document(path)
-        before = _moved(self._shown.get(path, _Shown(document)), document)
+        before = list(self._shown.get(path, ()))
         shown: list[FileProblem] = []
         held: list[FileProblem] = []
         for problem, old in _paired(found, before):
@@ -65,7 +60,7 @@ class ProblemFeed:
                 held.append(problem)
         shown += (old for old in before if self._is_concealed(path, old, held))
         shown.sort(key=lambda problem: (problem.span, problem.code))
-        self._shown[path] = _Shown(document, tuple(shown))
+        self._shown[path] = list(shown)
         (self._concealing.add if held else self._concealing.discard)(path)
         return shown
 
@@ -157,23 +152,16 @@ def _paired(found: Iterable[FileProblem], shown: list[FileProblem]) -> Iterable[
     return pairs
 
 
-def _moved(shown: _Shown, document: Document | None) -> list[FileProblem]:
-    """Return the problems at their places in the present text, without those that were edited away."""
-    before = shown.document
-    if before is None or document is None or before.text == document.text:
-        return list(shown.problems)
-    log = EditLog.starting_at(before.lines).extended(edits_between(before.text, document.text), document.lines)
-    moved = ((problem, _moved_span(problem.span, log)) for problem in shown.problems)
-    return [
-        replace(problem, span=span, related=tuple(_related(problem.related, document.path, log)))
-        for problem, span in moved
-        if span is not None
-    ]
+def _moved(shown: Iterable[FileProblem], edit: DocumentEdit) -> Iterator[FileProblem]:
+    for problem in shown:
+        span = _moved_span(problem.span, edit.log)
+        if span is not None:
+            yield replace(problem, span=span, related=tuple(_related(problem.related, edit)))
 
 
-def _related(related: Iterable[Related], path: str, log: EditLog) -> Iterable[Related]:
+def _related(related: Iterable[Related], edit: DocumentEdit) -> Iterator[Related]:
     for place in related:
-        span = _moved_span(place.span, log) if place.path == path else place.span
+        span = _moved_span(place.span, edit.log) if place.path == edit.after.path else place.span
         if span is not None:
             yield replace(place, span=span)
 

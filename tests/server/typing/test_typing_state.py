@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from fxlsp.server.publish.typing_hold import Finish, TypingHold
+from fxlsp.server.typing.typing_state import Finish, TypingState
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
+from tests.support.document_edits import edit_between
 
 PATH = "/project/net.py"
 OTHER = "/project/other.py"
@@ -18,7 +19,7 @@ class Typing:
     """A document in which a user types; ``|`` is the cursor in the texts given, and is not in the document."""
 
     def __init__(self, text: str) -> None:
-        self.hold = TypingHold()
+        self.hold = TypingState()
         self.rests = 0
         self.documents = {PATH: _document(PATH, text), OTHER: _document(OTHER, "y = 2\n")}
         self.hold.follow(self.documents)
@@ -28,8 +29,9 @@ class Typing:
         self.rests += 1
 
     def to(self, text: str, path: str = PATH) -> None:
-        self.documents = {**self.documents, path: _document(path, text)}
-        self.hold.follow(self.documents)
+        edit = edit_between(self.documents[path], _document(path, text))
+        self.documents = {**self.documents, path: edit.after}
+        self.hold.follow(self.documents, edit)
 
     @property
     def finish(self) -> Finish:
@@ -51,7 +53,7 @@ async def test_an_opened_text_is_finished_and_the_first_key_begins_a_line() -> N
 
 
 async def test_a_pause_finishes_the_text_and_announces_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fxlsp.server.publish.typing_hold.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("fxlsp.server.typing.typing_state.IDLE_SECONDS", 0.0)
     rested = asyncio.Event()
     typing = Typing("a = 1\n")
     typing.hold.subscribe(rested.set)
@@ -61,7 +63,7 @@ async def test_a_pause_finishes_the_text_and_announces_that(monkeypatch: pytest.
 
 
 async def test_a_pause_after_the_end_of_the_session_announces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fxlsp.server.publish.typing_hold.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("fxlsp.server.typing.typing_state.IDLE_SECONDS", 0.0)
     typing, passed = Typing("a = 1\n"), asyncio.Event()
     typing.to("a = 12\n")
     typing.hold.close()
@@ -144,7 +146,7 @@ async def test_left_lines_move_with_the_text() -> None:
 
 
 async def test_a_text_that_nobody_edits_is_finished_whatever_it_is() -> None:
-    assert TypingHold().finish({"/project/closed.py": "digest"}) is Finish.RESTED
+    assert TypingState().finish({"/project/closed.py": "digest"}) is Finish.RESTED
 
 
 async def test_of_several_texts_the_least_finished_counts() -> None:

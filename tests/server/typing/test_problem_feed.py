@@ -10,10 +10,11 @@ import pytest
 
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status
 from fxlsp.ide.problems import FileProblem
-from fxlsp.server.publish.problem_feed import ProblemFeed
-from fxlsp.server.publish.typing_hold import TypingHold
+from fxlsp.server.typing.problem_feed import ProblemFeed
+from fxlsp.server.typing.typing_state import TypingState
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
+from tests.support.document_edits import edit_between
 
 PATH = "/project/net.py"
 TEXT = "def forward(x):\n    y = one(x)\n    z = two(y)\n    return z\n"
@@ -23,16 +24,20 @@ class Shown:
     """Problems shown of a text that a user edits."""
 
     def __init__(self, text: str = TEXT) -> None:
-        self.hold = TypingHold()
+        self.hold = TypingState()
         self.feed = ProblemFeed(self.hold)
         self.found: Sequence[FileProblem] = ()
-        self.to(text)
+        self.document = _document(text)
+        self.snapshot = Snapshot(documents={PATH: self.document})
+        self.hold.follow(self.snapshot.documents)
 
     def to(self, text: str) -> None:
         """Edit the text; what was found of the text before stays until :meth:`traced`."""
-        self.document = Document("file://" + PATH, PATH, 1, text)
+        edit = edit_between(self.document, _document(text))
+        self.document = edit.after
         self.snapshot = Snapshot(documents={PATH: self.document})
-        self.hold.follow(self.snapshot.documents)
+        self.hold.follow(self.snapshot.documents, edit)
+        self.feed.follow(edit)
 
     def change(self, old: str, new: str) -> None:
         assert old in self.document.text
@@ -50,6 +55,10 @@ class Shown:
         start = self.document.text.index(expression)
         span: Span = self.document.lines.span(start, start + len(expression))
         return FileProblem(code, "error", message, span, (), "Net", is_failure)
+
+
+def _document(text: str) -> Document:
+    return Document("file://" + PATH, PATH, 1, text)
 
 
 async def test_what_is_found_on_opening_is_shown_at_once() -> None:
@@ -301,6 +310,6 @@ async def test_nor_what_is_no_error(paused: asyncio.Event) -> None:
 @pytest.fixture
 def paused(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Return an event that is to be set at a pause, which comes at once; the user rests much later."""
-    monkeypatch.setattr("fxlsp.server.publish.typing_hold.PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr("fxlsp.server.publish.typing_hold.IDLE_SECONDS", 600.0)
+    monkeypatch.setattr("fxlsp.server.typing.typing_state.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("fxlsp.server.typing.typing_state.IDLE_SECONDS", 600.0)
     return asyncio.Event()

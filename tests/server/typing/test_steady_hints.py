@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.session.workspace import SnapshotChange
-from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
-from fxlsp.server.publish import steady_hints
-from fxlsp.server.publish.steady_hints import SteadyHints
-from fxlsp.server.publish.typing_hold import TypingHold
+from fxlsp.server.typing import typing_state
+from fxlsp.server.typing.steady_hints import SteadyHints
+from fxlsp.server.typing.typing_state import TypingState
 from fxlsp.source.text.documents import Document
 from tests.server.conftest import Start
 from tests.server.test_features import NET
+from tests.support.document_edits import edit_between
 
 PATH = "/project/net.py"
 EVERYTHING = range(1, 100)
@@ -26,14 +26,17 @@ class Session:
 
     def __init__(self) -> None:
         self.rested = asyncio.Event()
-        self.still = SteadyHints(self.rested.set, TypingHold())
-        self.text = "x = a\ny = b\n"
-        self.type(self.text, 1)
+        self.typing = TypingState()
+        self.still = SteadyHints(self.rested.set, self.typing)
+        self.typing.subscribe(self.still.rested, pauses=True)
+        self.document = _document("x = a\ny = b\n")
+        self.typing.follow({PATH: self.document})
 
-    def type(self, text: str, line: int) -> None:
-        self.text = text
-        document = Document("file://" + PATH, PATH, 1, text)
-        self.still.update(Snapshot(documents={PATH: document}), SnapshotChange("edit", frozenset({PATH})), (PATH, line))
+    def type(self, text: str) -> None:
+        edit = edit_between(self.document, _document(text))
+        self.document = edit.after
+        self.typing.follow({PATH: edit.after}, edit)
+        self.still.follow({PATH: edit.after}, edit)
 
     def shown(self, *texts: str) -> list[str]:
         """What is shown when these are the hints of the lines."""
@@ -41,17 +44,23 @@ class Session:
         return [hint.text for hint in self.still.hints_to_show(PATH, EVERYTHING, hints)]
 
 
+def _document(text: str) -> Document:
+    return Document("file://" + PATH, PATH, 1, text)
+
+
 @pytest.fixture
-async def session(monkeypatch: pytest.MonkeyPatch) -> Session:
-    monkeypatch.setattr(steady_hints, "IDLE_SECONDS", 0.05)
-    return Session()
+async def session(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Session]:
+    monkeypatch.setattr(typing_state, "PAUSE_SECONDS", 0.05)
+    session = Session()
+    yield session
+    session.typing.close()
 
 
 async def test_the_edited_line_keeps_its_hint_until_a_rest_and_others_change(session: Session) -> None:
     session.shown("(1,)", "(2,)")
-    session.type("x = ab\ny = b\n", 1)
+    session.type("x = ab\ny = b\n")
     assert session.shown("(7,)", "(8,)") == ["(1,)", "(8,)"]
-    session.type("x = abc\ny = b\n", 1)
+    session.type("x = abc\ny = b\n")
     assert session.shown("(9,)", "(9,)") == ["(1,)", "(9,)"]
     assert session.still.is_waiting
     await session.rested.wait()
@@ -61,7 +70,7 @@ async def test_the_edited_line_keeps_its_hint_until_a_rest_and_others_change(ses
 
 async def test_a_line_without_a_hint_gets_none_while_it_is_edited(session: Session) -> None:
     session.shown("", "(2,)")
-    session.type("x = ab\ny = b\n", 1)
+    session.type("x = ab\ny = b\n")
     assert session.shown("(7,)", "(2,)") == ["(2,)"]
     await session.rested.wait()
     assert session.shown("(7,)", "(2,)") == ["(7,)", "(2,)"]
@@ -69,14 +78,23 @@ async def test_a_line_without_a_hint_gets_none_while_it_is_edited(session: Sessi
 
 async def test_a_line_that_is_begun_frees_the_others(session: Session) -> None:
     session.shown("(1,)", "(2,)")
-    session.type("x = ab\ny = b\n", 1)
-    session.type("x = ab\ny = bc\n", 2)
+    session.type("x = ab\ny = b\n")
+    session.type("x = ab\ny = bc\n")
     assert session.shown("(7,)", "(8,)") == ["(7,)", "(2,)"]
+
+
+async def test_the_line_that_the_cursor_has_left_shows_its_present_hint(session: Session) -> None:
+    session.shown("(1,)", "(2,)")
+    session.type("x = ab\ny = b\n")
+    assert session.shown("(7,)", "(8,)") == ["(1,)", "(8,)"]
+    session.typing.cursor_moved(PATH, 2)
+    assert session.rested.is_set()
+    assert session.shown("(7,)", "(8,)") == ["(7,)", "(8,)"]
 
 
 async def test_an_edit_that_moves_lines_holds_nothing_back(session: Session) -> None:
     session.shown("(1,)", "(2,)")
-    session.type("x = ab\n\ny = b\n", 1)
+    session.type("x = ab\n\ny = b\n")
     assert session.shown("(7,)", "", "(8,)") == ["(7,)", "(8,)"]
 
 
