@@ -218,6 +218,29 @@ def test_a_model_made_by_guessed_arguments_is_not_to_blame(worker: Any, write: C
     assert not [each for each in answer["report"]["problems"] if each["severity"] in ("error", "warning")]
 
 
+def test_a_branch_that_a_guessed_argument_selects_is_not_to_blame(worker: Any, write: Callable[..., str]) -> None:
+    text = net(
+        "width, kind",
+        "self.first = nn.Linear(16, width)\nself.body = nn.ReLU() if kind == 'plain' else Pair()",
+        "x",
+        "y = self.body(self.first(x))\nreturn y.relu() + 1",
+    )
+    answer = worker.answer(write(PAIR + text) + ":Net")
+    problems = answer["report"]["problems"] if answer["type"] == "report" else [answer["failure"]]
+    assert not [each for each in problems if each.get("severity") in ("error", "warning") or each["code"] == "FX903"]
+
+
+PAIR = """
+import torch
+from torch import nn
+
+
+class Pair(nn.Module):
+    def forward(self, x):
+        return x, x
+"""
+
+
 def test_inputs_with_which_a_model_ran_before_an_edit_show_what_the_edit_broke(
     worker: Any, write: Callable[..., str]
 ) -> None:

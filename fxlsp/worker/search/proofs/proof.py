@@ -67,9 +67,11 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     False wherever that is not known.
     """
     model = outcome.model
-    if model is not None and is_of_wrong_type(outcome) and _is_always_returned(outcome.error, places):
+    if model is None or not _is_all_sizes(trial):
+        return False
+    if is_of_wrong_type(outcome) and _is_always_returned(outcome.error, places):
         return True
-    if model is None or not reasons_of(outcome) or not _is_all_sizes(trial) or _may_be_of_another_type(outcome, places):
+    if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
     effects = _Effects(outcome, run, places)
     options = optional_inputs(model, trial.inputs)
