@@ -14,7 +14,7 @@ The supervisor is connected to each worker by pipes. A forked worker receives on
 may receive :class:`Preload` before it, and :class:`DumpStack` at any time. What a worker sends for the server is
 forwarded unchanged; :class:`Ready`, :class:`Declined`, :class:`CheckpointForked` and :class:`Provisional` are for the
 supervisor. A worker forwards its request to a side process, which answers with :class:`RecoveredMessage`,
-:class:`ModeDifference` or :class:`SymbolsMessage`.
+:class:`ModeDifference`, :class:`SymbolsMessage` or :class:`ShapesMessage`.
 
 Fields have the names that they have on the wire; ``type`` is the name of a message there. :data:`PROTOCOL` is
 incremented when either side must not be older.
@@ -410,10 +410,19 @@ class SymbolsMessage(WireMessage):
     """None if no dimension of the inputs may vary."""
 
 
+@dataclass(frozen=True, slots=True)
+class ShapesMessage(WireMessage):
+    """Shapes of the nodes of a graph at other sizes of the inputs."""
+
+    type: ClassVar[str] = "shapes"
+    runs: tuple[dict[str, Any], ...] = ()
+    """By name of the node, of each run."""
+
+
 WIRE = Vocabulary(
     *(Overlay, TraceRequest, Cancel, Preload, Bye),
     *(Hello, Refused, Log, Stage, EarlyReport, ReportMessage, FailureMessage, WorkerDied),
     *(Ready, Declined, CheckpointForked, Provisional, DumpStack),
-    *(RecoveredMessage, ModeDifference, SymbolsMessage),
+    *(RecoveredMessage, ModeDifference, SymbolsMessage, ShapesMessage),
 )
 """All messages of this module."""

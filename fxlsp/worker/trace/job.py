@@ -25,6 +25,7 @@ from ...wire.messages import (
     ModeDifference,
     RecipeRequest,
     ReportMessage,
+    ShapesMessage,
     SymbolsMessage,
 )
 from .. import module_tree
@@ -93,8 +94,8 @@ class TraceJob:
             return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
 
     def _reported(self, report: Report) -> ReportMessage:
-        report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         report = corrected(report, self._target, self._searching.no_inputs, self._source_map, self._other_shapes)
+        report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if self._is_graph_sent:
             report = replace(report, nodes=(), modules=(), calls=())
         return ReportMessage(
@@ -220,7 +221,7 @@ class TraceJob:
                 seconds=self._limits.seconds * _SHARE_OF_TIME,
             )
         if plain.complete and not plain_pass.needs_data:
-            self._other_shapes = plain_pass.shapes_at_other_sizes
+            self._other_shapes = lambda with_batch: self._shapes(runner, plain_pass, with_batch)
         has_symbols = self._request.symbols and plain.verdict.traceable and plain.complete and not plain_pass.needs_data
         symbols = runner.side_task(lambda: _symbols_of(plain_pass), SymbolsMessage) if has_symbols else None
         with symbols or nullcontext():
@@ -305,6 +306,18 @@ class TraceJob:
             return None
         return runner.side_task(lambda: mode_differences(model, self._source_map, make_tracer), ModeDifference)
 
+    def _shapes(
+        self, runner: RecoveryRunner, plain_pass: PlainPass, with_batch: bool
+    ) -> Sequence[Mapping[str, tuple[int, ...]]]:
+        """Return the shapes of nodes at other sizes; none if the graph cannot be run with them in time."""
+        limit = min(self._seconds_left, _SECONDS_FOR_SYMBOLS)
+        try:
+            with runner.side_task(lambda: _shapes_of(plain_pass, with_batch), ShapesMessage) as shapes:
+                runs = shapes.result(limit, self._limits.megabytes).runs
+        except NoResultError:
+            return ()
+        return [{name: tuple(shape) for name, shape in run.items()} for run in runs]
+
     def _difference(self, other_mode: SideTask[ModeDifference] | None) -> ModeDifference | None:
         if other_mode is None:
             return None
@@ -312,6 +325,10 @@ class TraceJob:
             return other_mode.result(self._seconds_left, self._limits.megabytes)
         except NoResultError:
             return None
+
+
+def _shapes_of(plain_pass: PlainPass, with_batch: bool) -> ShapesMessage:
+    return ShapesMessage(tuple(plain_pass.shapes_at_other_sizes(with_batch)))
 
 
 def _no_shapes(with_batch: bool) -> Sequence[Mapping[str, tuple[int, ...]]]:

@@ -25,33 +25,38 @@ OtherShapes = Callable[[bool], Sequence[Mapping[str, Shape]]]
 
 _VIEWS = ("view", "reshape")
 _KEEPS_ORDER = ("contiguous", "clone", "float", "detach")
-_FILLS = ("cat", "concat", "pad")
-"""A column that is put before all rows and a view that moves their ends shift relative positions on purpose."""
+_SLICES = ("getitem", "narrow")
+_FILLS = ("cat", "concat", "concatenate", "hstack", "vstack", "column_stack", "row_stack", "pad")
+"""A column that is put before all rows, or taken from their start, and a view that moves the ends of the rows shift
+relative positions on purpose."""
 _MOST_AXES = 8
 
 
 def views_that_mix(report: Report, other_shapes: OtherShapes, source_map: SourceMap) -> Iterator[Problem]:
     """Yield a problem for each view of the user's code that puts numbers of different axes together.
 
-    What the functions of a package do is their business.
+    What the functions of a package do is their business, and what is made of parameters alone has no batch, and no axes
+    but those that training gives it.
 
     Args:
         report: the report, whose graph is looked at.
         other_shapes: called where the sizes of the trace leave it open what a view does.
         source_map: the source map of the traced code.
     """
-    nodes = {node.name: node for node in report.nodes}
     runs = cache(other_shapes)
-    for node in report.nodes:
+    for node in _views_of_activations(report.nodes):
         before, after = (_shape(each) for each in (node.inputs[0] if node.inputs else None, node.output))
-        if not _is_view(node, nodes) or before is None or after is None or not _is_written_at(node, source_map):
+        if before is None or after is None:
             continue
         if is_reordered(before, after):
             # Where the first axis stays, a batch that the code states as a number would disturb.
-            if splits_rows(before, after) or _is_reordered_in(runs(before[0] != after[0]), node):
-                yield _problem(report, node, _order_message(node, before, after))
-        elif report.recipe.source != "search" and splits_rows(before, after, batch_only=True):
-            yield _problem(report, node, _batch_message(node, before, after))
+            is_certain = splits_rows(before, after) or _is_reordered_in(runs(before[0] != after[0]), node)
+            message = _order_message(node, before, after) if is_certain else None
+        else:
+            is_mixed = report.recipe.source != "search" and splits_rows(before, after, batch_only=True)
+            message = _batch_message(node, before, after) if is_mixed else None
+        if message is not None and _is_written_at(node, source_map):
+            yield _problem(report, node, message)
 
 
 def is_reordered(before: Shape, after: Shape) -> bool:
@@ -124,14 +129,35 @@ def _is_reordered_in(runs: Sequence[Mapping[str, Shape]], node: Node) -> bool:
     )
 
 
-def _is_view(node: Node, nodes: Mapping[str, Node]) -> bool:
+def _views_of_activations(nodes: Sequence[Node]) -> list[Node]:
+    """Return the views of what is computed from inputs, without those that shift rows."""
+    by_name = {node.name: node for node in nodes}
+    computed: set[str] = set()
+    views, shifts = [], set()
+    for node in nodes:
+        if node.op == "placeholder" or not computed.isdisjoint(node.input_nodes):
+            computed.add(node.name)
+        if not _is_view(node) or node.name not in computed:
+            continue
+        views.append(node)
+        given, is_sliced = _given(node, by_name), False
+        while given is not None and _name(given) in (*_KEEPS_ORDER, *_SLICES):
+            is_sliced |= _name(given) in _SLICES
+            given = _given(given, by_name)
+        if given is not None and (_is_filled(given) or (is_sliced and _is_view(given))):
+            shifts |= {node.name, given.name}
+    return [view for view in views if view.name not in shifts]
+
+
+def _is_view(node: Node) -> bool:
     is_call = node.op == "call_method" or (node.op == "call_function" and "torch" in node.target)
-    if _name(node) not in _VIEWS or not is_call or node.assumed:
-        return False
-    given = _given(node, nodes)
-    while given is not None and _name(given) in _KEEPS_ORDER:
-        given = _given(given, nodes)
-    return given is not None and _name(given) not in _FILLS
+    return _name(node) in _VIEWS and is_call and not node.assumed
+
+
+def _is_filled(node: Node) -> bool:
+    """Return whether a node puts something before or behind the rows of its operand."""
+    is_module = node.op == "call_module" and node.module_type is not None and "Pad" in node.module_type
+    return is_module or _name(node) in _FILLS
 
 
 def _is_written_at(node: Node, source_map: SourceMap) -> bool:
@@ -139,14 +165,12 @@ def _is_written_at(node: Node, source_map: SourceMap) -> bool:
     place = node.location
     if place is None or is_installed(place.file):
         return False
-    tree = source_map.expressions.tree(place.file)
-    if tree is None:
-        return False
-    return any(
+    statement = source_map.expressions.statement_at(place.file, place.line)
+    return statement is not None and any(
         isinstance(each, ast.Call)
         and place.line <= each.lineno <= place.end_line
         and ast.unparse(each.func).rpartition(".")[2] == _name(node)
-        for each in ast.walk(tree)
+        for each in ast.walk(statement)
     )
 
 

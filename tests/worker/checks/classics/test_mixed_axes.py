@@ -45,6 +45,23 @@ BATCH_MIXED = {
     "windows of a length that does not fit": ("return ⟦x.reshape(-1, 6, 12)⟧", SEQUENCE),
 }
 RIGHT = {
+    "a parameter in another shape": ("return x * self.a.weight.view(3, 4, 12).sum(0).sum(0)", SEQUENCE),
+    "a product of parameters in the shape of a weight": (
+        "return self.a(x) + (self.a.weight @ self.a.weight).view(9, 16).sum()",
+        SEQUENCE,
+    ),
+    "positions that a slice shifts": (
+        "b, t, c = x.shape\n        y = x.reshape(t, b, c)[1:]\n        return y.reshape(b, t - 1, c)",
+        SEQUENCE,
+    ),
+    "positions that a padding module and a slice shift": (
+        "b, t, c = x.shape\n        y = nn.ConstantPad1d((1, 0), 0.0)(x)[:, :, 1:]\n        return y.reshape(b, c, t)",
+        SEQUENCE,
+    ),
+    "positions that hstack shifts": (
+        "b, t, c = x.shape\n        y = torch.hstack([x, x])[:, t:]\n        return y.reshape(b, c, t)",
+        SEQUENCE,
+    ),
     "flattened": ("return self.c(x).view(x.shape[0], -1)", IMAGE),
     "flattened pixels": ("return self.c(x).view(x.shape[0], 8, -1).transpose(1, 2)", IMAGE),
     "tokens of all examples": ("return self.a(x.view(-1, 12)).view(x.shape[0], -1, 12)", SEQUENCE),
