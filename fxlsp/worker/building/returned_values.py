@@ -33,6 +33,7 @@ _NAMED = re.compile(
 _GIVEN = re.compile(r"invalid combination of arguments - got \(([^)]*)\)")
 _AS_A_WHOLE = re.compile(r"not iterable|cannot unpack")
 """What Python says if the expression itself is what is iterated or unpacked."""
+_OF_A_SUBSCRIPT = re.compile(r"\bindices must be\b|not subscriptable|does not support item assignment")
 _TAKES_SEQUENCES = frozenset(
     {"cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack", "block_diag"}
 )
@@ -120,7 +121,8 @@ def returned_value(
         # torch takes a list beside a tensor for an index, and does not name it.
         kinds = {tuple, list}
     search = _Search(source_map, kinds)
-    operands = _operands(expression, statement, is_whole=_AS_A_WHOLE.search(text) is not None)
+    is_whole, is_subscript = _AS_A_WHOLE.search(text) is not None, _OF_A_SUBSCRIPT.search(text) is not None
+    operands = _operands(expression, statement, is_whole=is_whole, is_subscript=is_subscript)
     is_only = expression is not None and len(operands) == 1
     found = {each.headline: each for operand in operands for each in search.makers(operand, running, is_only)}
     return next(iter(found.values())) if len(found) == 1 else None
@@ -165,6 +167,10 @@ class _Search:
         """Return the expression that a caller passes as an argument."""
         call = self.source_map.syntax_of(caller.instruction)
         if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+            return None
+        callee = _callee(call.func, caller, self.source_map)
+        if callee is None or callee.definition is not function:
+            # It calls something in between, such as a Sequential, that passes on what it likes.
             return None
         names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
         by_position = zip(names[1:] if names[:1] == ["self"] else names, call.args, strict=False)
@@ -216,11 +222,23 @@ def _definition(code: CodeType, source_map: SourceMap) -> FunctionDefinition | N
     return source_map.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
 
 
-def _operands(expression: ast.AST | None, statement: ast.stmt | None, *, is_whole: bool) -> list[ast.expr]:
-    """Return the operands of an expression that failed; of all of its statement where Python has no columns."""
+def _operands(
+    expression: ast.AST | None, statement: ast.stmt | None, *, is_whole: bool, is_subscript: bool
+) -> list[ast.expr]:
+    """Return the operands of an expression that failed; of all of its statement where Python has no columns.
+
+    Args:
+        expression: The expression, where Python has columns.
+        statement: The statement that it belongs to.
+        is_whole: Whether the expression itself is iterated or unpacked.
+        is_subscript: Whether it is a subscript that failed.
+    """
     if is_whole and isinstance(expression, ast.expr) and not _is_target(expression):
         return [expression]
-    return [operand for node in _failing(expression, statement) for operand in _operands_of(node, statement)]
+    nodes = _failing(expression, statement)
+    if expression is None and not is_subscript:
+        nodes = (node for node in nodes if not isinstance(node, ast.Subscript))
+    return [operand for node in nodes for operand in _operands_of(node, statement)]
 
 
 def _failing(expression: ast.AST | None, statement: ast.stmt | None) -> Iterator[ast.AST]:
@@ -228,7 +246,17 @@ def _failing(expression: ast.AST | None, statement: ast.stmt | None) -> Iterator
     if expression is not None:
         yield expression
     elif statement is not None:
-        yield from ast.walk(statement)
+        yield from _own_nodes(statement)
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the syntax nodes of a statement without those of statements inside it."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        inner = ast.iter_child_nodes(node)
+        waiting.extend(each for each in inner if not isinstance(each, (ast.stmt, ast.ExceptHandler, ast.match_case)))
 
 
 def _operands_of(node: ast.AST, statement: ast.stmt | None) -> list[ast.expr]:

@@ -110,8 +110,8 @@ def calls_assigned(name: str, before: ast.stmt, function: FunctionDefinition) ->
     In a loop that may be a statement behind it, in the round before.
     """
     found: list[ast.Call] = []
-    for block, index, is_loop in _blocks_around(before, function):
-        rounds = [block[:index], block[index:]] if is_loop else [block[:index]]
+    for block, index, may_have_run in _blocks_around(before, function):
+        rounds = [block[:index], block[index:]] if may_have_run else [block[:index]]
         for statements, is_certain in zip(rounds, (True, False), strict=False):
             for statement in reversed(statements):
                 if not _is_assigned(name, statement):
@@ -146,16 +146,46 @@ def _is_assigned(name: str, around: ast.AST) -> bool:
 
 
 def _blocks_around(statement: ast.stmt, function: FunctionDefinition) -> list[tuple[list[ast.stmt], int, bool]]:
-    """Return the lists of statements around one, innermost first, with its index; last, whether a loop repeats it."""
+    """Return the lists of statements that may have run before one, innermost first.
+
+    With each the number of those that have run in any case, and whether the others may have run, too.
+    """
     found: list[tuple[list[ast.stmt], int, bool]] = []
     outer: ast.AST | None = function
     while outer is not None and outer is not statement:
         inner: ast.AST | None = None
-        for name in ("body", "orelse", "finalbody"):
-            for index, each in enumerate(getattr(outer, name, [])):
-                if any(part is statement for part in ast.walk(each)):
-                    is_loop = name == "body" and isinstance(outer, (ast.For, ast.While))
-                    found.append((getattr(outer, name), index, is_loop))
-                    inner = each
+        for name, block in _blocks_of(outer):
+            index = next((at for at, each in enumerate(block) if _contains(each, statement)), None)
+            if index is None:
+                continue
+            found += _blocks_before(outer, name)
+            found.append((block, index, name == "body" and isinstance(outer, (ast.For, ast.While))))
+            inner = block[index]
         outer = inner
     return found[::-1]
+
+
+def _blocks_of(node: ast.AST) -> Iterator[tuple[str, list[ast.stmt]]]:
+    for name in ("body", "orelse", "finalbody"):
+        yield name, getattr(node, name, [])
+    for name in ("handlers", "cases"):
+        for each in getattr(node, name, []):
+            yield name, each.body
+
+
+def _blocks_before(node: ast.AST, name: str) -> list[tuple[list[ast.stmt], int, bool]]:
+    """Return the other blocks of a statement that may have run before the one with a name, the last one last."""
+    match node, name:
+        case ast.Try(body=body), "orelse":
+            return [(body, len(body), False)]
+        case ast.Try(body=body), "handlers":
+            return [(body, 0, True)]
+        case ast.Try(body=body, handlers=handlers, orelse=otherwise), "finalbody":
+            return [(block, 0, True) for block in (body, *(each.body for each in handlers), otherwise)]
+        case ((ast.For(body=body) | ast.While(body=body)), "orelse"):
+            return [(body, 0, True)]
+    return []
+
+
+def _contains(node: ast.AST, statement: ast.stmt) -> bool:
+    return any(part is statement for part in ast.walk(node))

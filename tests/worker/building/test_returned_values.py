@@ -165,6 +165,7 @@ def test_a_method_without_a_body_is_not_blamed_for_a_return(worker: Worker, writ
         "a = self.some(x, False)\nreturn torch.cat([a, 'text'])",
         "a, b = pair(x)\nreturn a + None",
         "return torch.cat(pair(x), 'text')",
+        "return nn.functional.linear(self.both(x)[0], ('text',))",
     ],
 )
 def test_a_function_whose_value_is_not_what_is_wrong_is_not_named(
@@ -172,3 +173,41 @@ def test_a_function_whose_value_is_not_what_is_wrong_is_not_named(
 ) -> None:
     text = HEAD + "".join(f"        {line}\n" for line in body.split("\n"))
     assert "returns" not in failure(worker, write(text), "Net()", "torch.ones(2, 8)").message
+
+
+IN_A_CONTAINER = """
+import torch
+from torch import nn
+
+
+class Stem(nn.Module):
+    def forward(self, x, features=False):
+        if features:
+            return x, x
+        return x
+
+
+class Gate(nn.Module):
+    def forward(self, x):
+        return x, x.sigmoid()
+
+
+class Scale(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.body = Stem(), nn.Sequential(Gate(), Scale())
+
+    def forward(self, x):
+        x = self.stem(x)
+        return self.body(x)
+"""
+
+
+def test_what_a_container_passes_on_is_not_what_it_was_given(worker: Worker, write: Callable[..., str]) -> None:
+    found = failure(worker, write(IN_A_CONTAINER), "Net()", "torch.ones(2, 8)")
+    assert "self.stem" not in found.message, found.message
