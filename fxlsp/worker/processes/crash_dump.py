@@ -18,6 +18,7 @@ from ...wire.messages import StackFrame
 
 TIME_LIMIT_MARK = "Timeout ("
 """Start of faulthandler's output at the time limit."""
+_ALL_THREADS = b"(all threads)\n"
 
 
 def arrange_crash_dump(pipe: int, seconds: float) -> None:
@@ -65,6 +66,17 @@ def disable_crash_dump() -> None:
     if _Arranged.pipe >= 0:
         with open(os.devnull, "wb") as nothing:
             os.dup2(nothing.fileno(), _Arranged.pipe)
+
+
+def dump_all_threads(pipe: int) -> None:
+    """Write the stacks of all threads to ``pipe``, and that this is all: the main thread, which traces, comes last."""
+    faulthandler.dump_traceback(file=pipe, all_threads=True)
+    os.write(pipe, _ALL_THREADS)
+
+
+def has_all_threads(dumped: bytes) -> bool:
+    """Return whether :func:`dump_all_threads` has written everything."""
+    return dumped.endswith(_ALL_THREADS)
 
 
 def _after_dump(end: Callable[..., Any], pipe: int) -> Callable[..., Any]:

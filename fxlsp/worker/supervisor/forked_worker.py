@@ -161,10 +161,16 @@ class ForkedWorker(WorkerHandle):
         os.kill(self.pid, STACK_SIGNAL)
         os.set_blocking(self._stack_pipe, False)
         deadline = time.monotonic() + STACK_SECONDS
-        while time.monotonic() < deadline and not self._stack:
+        while time.monotonic() < deadline:
             time.sleep(0.005)
-            with suppress(BlockingIOError):
-                self._stack += os.read(self._stack_pipe, 2**16)
+            try:
+                written = os.read(self._stack_pipe, 2**16)
+            except BlockingIOError:
+                written = b""
+            self._stack += written
+            if self._stack and not written:
+                # Nothing more came: it is whole.
+                break
 
     def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
         if isinstance(message, CheckpointForked):

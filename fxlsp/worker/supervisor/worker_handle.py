@@ -37,7 +37,7 @@ _START_STAGE = "start"
 """The stage of a worker before it reports any."""
 REAP_SECONDS = 0.2
 """Time within which a worker that has sent its last message has to exit by itself."""
-STACK_SECONDS = 0.3
+STACK_SECONDS = 1.0
 """Time within which a worker that exceeds a limit has to write its stack."""
 
 

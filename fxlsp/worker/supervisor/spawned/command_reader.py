@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import queue
 import threading
@@ -10,6 +9,7 @@ import threading
 from ....wire.frames import Decoder
 from ....wire.messages import WIRE, DumpStack, Preload, TraceRequest
 from ....wire.vocabulary import WireMessage
+from ...processes.crash_dump import dump_all_threads
 
 _exit = os._exit
 """Bound before the crash dump is installed: the supervisor is gone, so that there is no reader for a dump."""
@@ -40,7 +40,6 @@ class CommandReader:
 
     def _handle(self, message: WireMessage) -> None:
         if isinstance(message, DumpStack):
-            # All threads: the main one, which traces, comes last.
-            faulthandler.dump_traceback(file=self._stack, all_threads=True)
+            dump_all_threads(self._stack)
         elif isinstance(message, (TraceRequest, Preload)):
             self._messages.put(message)

@@ -32,6 +32,7 @@ from ....wire.messages import (
     WorkerDied,
 )
 from ....wire.vocabulary import WireMessage
+from ...processes.crash_dump import has_all_threads
 from ...processes.fallback_report import ENDED_EARLY, with_reason
 from ..worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 
@@ -167,7 +168,7 @@ class SpawnedWorker(WorkerHandle):
     def _request_stack(self) -> None:
         self._send(DumpStack().encoded())
         deadline = time.monotonic() + STACK_SECONDS
-        while time.monotonic() < deadline and not self._dumped_stack():
+        while time.monotonic() < deadline and not has_all_threads(self._dumped_stack()):
             time.sleep(0.005)
 
     def _dumped_stack(self) -> bytes:
