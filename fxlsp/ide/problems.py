@@ -14,7 +14,7 @@ from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.code_records import Severity
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, FittingNumber, Problem
@@ -289,12 +289,14 @@ def _of_cells(path: str, cells: Cells) -> Iterator[Problem]:
         if error is not None:
             before = extent.first_line - 1
             place = Location(path, error.line + before, error.column, error.end_line + before, error.end_column)
-            yield Problem(NOT_LOADED, "error", f"The cell does not parse: {error.message}", place)
+            severity = "error" if extent.cell.has_syntax_error else severity_of(NOT_LOADED)
+            yield Problem(NOT_LOADED, severity, f"The cell does not parse: {error.message}", place)
 
 
 def _of_file(document: Document) -> Problem | None:
     if len(document.text) > _SHORT_TEXT:
-        return Problem(NOT_LOADED, "error", "The file does not parse here", _first_error(document))
+        # The parser that has read it may lack newer syntax of Python.
+        return Problem(NOT_LOADED, severity_of(NOT_LOADED), "The file does not parse here", _first_error(document))
     try:
         parsed_module(document.text)
     except SyntaxError as error:

@@ -72,6 +72,11 @@ class Cell:
         return self.error is None and not parse(self.python).root_node.has_error
 
     @property
+    def has_syntax_error(self) -> bool:
+        """Whether both parsers refuse it: Python here may be older than the notebook's."""
+        return self.error is not None and parse(self.python).root_node.has_error
+
+    @property
     def last_valid(self) -> str:
         """The newest text of the cell that parses, without magics; blank if none does."""
         if self.parses:
