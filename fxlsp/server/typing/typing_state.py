@@ -61,6 +61,8 @@ class _Edited:
     left: set[int] = field(default_factory=set)
     """Other lines edited since the user rested."""
     recent: deque[Document] = field(default_factory=lambda: deque(maxlen=_MOST_RECENT))
+    is_number_typed: bool = False
+    """Whether at the last pause nothing had been edited since the rest but the digits of numbers."""
     timer: asyncio.TimerHandle | None = None
 
 
@@ -103,14 +105,12 @@ class TypingState:
         return edited.line is None or not _is_in_block_of(edited.document, span.line, edited.line)
 
     def is_number_typed(self, path: str) -> bool:
-        """Return whether all that was edited since the last rest are the digits of numbers.
+        """Return whether the user has paused, and all that was edited since the last rest are the digits of numbers.
 
         A number is whole after each key, unlike a name or an expression.
         """
         edited = self._edited.get(path)
-        if edited is None or edited.line is None or edited.document.text == edited.rested.text:
-            return False
-        return _NUMBER.sub("0", edited.document.text) == _NUMBER.sub("0", edited.rested.text)
+        return edited is not None and edited.line is not None and edited.is_number_typed
 
     def is_broken_above(self, path: str) -> bool:
         """Return whether the lines above the one being typed are no Python, whatever follows.
@@ -182,7 +182,7 @@ class TypingState:
 
     def _follow_edit(self, edited: _Edited, edit: DocumentEdit) -> None:
         before, log, typed = edit.before, edit.log, edited.line
-        edited.document, line = edit.after, _cursor_line(log)
+        edited.document, edited.is_number_typed, line = edit.after, False, _cursor_line(log)
         earlier = {moved for each in (*edited.left, typed) if (moved := _moved_line(each, log)) is not None}
         edited.left = (earlier | set(_edited_lines(log))) - {line}
         edited.recent.append(before)
@@ -202,6 +202,8 @@ class TypingState:
             return
         edited.timer = asyncio.get_running_loop().call_later(IDLE_SECONDS - PAUSE_SECONDS, self.rest, path)
         _finish(edited, edited.document, Finish.PAUSED)
+        before, after = edited.rested.text, edited.document.text
+        edited.is_number_typed = before != after and _NUMBER.sub("0", before) == _NUMBER.sub("0", after)
         for listener in self._on_pause:
             listener()
 
