@@ -75,7 +75,7 @@ export class ServerSession implements Session {
     try {
       await client.dispose(SHUTDOWN_LIMIT);
     } catch (error) {
-      this.log.warn(`the server did not say goodbye: ${String(error)}`);
+      this.log.warn(`the server did not end in time: ${String(error)}`);
     }
     if (serverProcess !== undefined) await ended(serverProcess);
   }

@@ -66,7 +66,7 @@ test("a run is recorded in a terminal: that of the setting, else what the user t
   };
   window.showInputBox = () => {
     asked += 1;
-    return Promise.resolve("python 'a b.py'");
+    return Promise.resolve('python "a b.py"');
   };
   try {
     await vscode.commands.executeCommand("fxlsp.record");

@@ -69,8 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
     except RecordingError as error:
         raise UsageError(f"{error}; name another file") from error
     began = time.time()
-    environment = _environment(destination, arguments.python)
-    program = _program(command[0], arguments.python, environment)
+    python = None if arguments.python is None else _interpreter(arguments.python)
+    environment = _environment(destination, python)
+    program = _program(command[0], python, environment)
     try:
         process = subprocess.Popen([program, *command[1:]], env=environment)
     except OSError as error:
@@ -79,6 +80,18 @@ def run(arguments: argparse.Namespace) -> int:
         code = _wait(process, destination.file, arguments.enough)
     _report(destination, began)
     return code
+
+
+def _interpreter(name: str) -> str:
+    """Return the absolute path of the interpreter that is named.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = shutil.which(name)
+    if found is None:
+        raise UsageError(f"there is no program {name}: give the path of an interpreter to --python")
+    return os.path.abspath(found)
 
 
 def _program(name: str, python: str | None, environment: dict[str, str]) -> str:
@@ -95,7 +108,7 @@ def _environment(destination: Destination, python: str | None) -> dict[str, str]
         python: interpreter whose programs come before those of the same name.
     """
     others, path = os.environ.get("PYTHONPATH"), os.environ.get("PATH")
-    folders = [] if python is None else [os.path.dirname(os.path.abspath(python))]
+    folders = [] if python is None else [os.path.dirname(python)]
     return {
         **os.environ,
         **({"PATH": os.pathsep.join([*folders, *([path] if path else [])])} if folders else {}),

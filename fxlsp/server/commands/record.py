@@ -9,6 +9,7 @@ made where the user sees it, in a terminal, to which no request of the protocol 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -49,8 +50,10 @@ def split_command(text: str, is_windows: bool = os.name == "nt") -> list[str]:
     """
     if not is_windows:
         return shlex.split(text)
-    # A backslash separates folders; quotation marks only hold a word together.
-    return [word.strip('"') for word in shlex.split(text, posix=False)]
+    # A backslash separates folders; double quotation marks hold together what is between them.
+    if text.count('"') % 2:
+        raise ValueError("No closing quotation")
+    return [word.replace('"', "") for word in re.findall(r'(?:[^\s"]|"[^"]*")+', text)]
 
 
 def record_arguments(words: Sequence[str], interpreter: InterpreterState | None) -> list[str]:

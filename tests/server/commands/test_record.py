@@ -90,7 +90,10 @@ def test_the_recorder_is_started_as_the_server_was(name: str, monkeypatch: pytes
 
 @pytest.mark.parametrize("is_windows", [False, True])
 def test_quotation_marks_hold_a_word_together(is_windows: bool) -> None:
-    assert record.split_command('"run/train me.py" --out=b', is_windows) == ["run/train me.py", "--out=b"]
+    words = record.split_command('"run/train me.py" --out="b c" ""', is_windows)
+    assert words == ["run/train me.py", "--out=b c", ""]
+    with pytest.raises(ValueError, match="closing quotation"):
+        record.split_command('python "train.py', is_windows)
 
 
 def test_a_backslash_separates_folders_on_windows() -> None:
