@@ -62,7 +62,7 @@ class Failure(JsonObject):
     needs: str | None = None
     """What the user would have to supply (``the argument 'width' of Net``); None if nothing supplied would help."""
     is_certain: bool = field(default=False, metadata=UNLESS_DEFAULT)
-    """Whether the code fails for any tool and any arguments, as text does that does not parse."""
+    """Whether the code fails for any tool, as text does that does not parse, and a layer that refuses its arguments."""
 
     @property
     def severity(self) -> Severity:

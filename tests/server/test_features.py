@@ -85,6 +85,7 @@ async def test_an_edit_of_a_comment_traces_nothing_and_leaves_nothing_stale(star
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
     await client.until(lambda: client.hints(buffer), bool)
+    await client.rest()
     refreshes = client.count("workspace/inlayHint/refresh")
     client.replace(buffer, "import torch\n", "import torch  # the library\n")
     hover = await client.hover(buffer, "self.fc(x)")
