@@ -23,7 +23,7 @@ from dev.editor import editor
 ROUNDS = 3
 EDITS = 10
 SCRIPT_RUNS = 2
-TYPING_SECONDS = 5.0
+TYPING_SECONDS = 8.0
 KEYS = (0.03, 0.15)
 """Seconds between keys."""
 TOLERANCE = 1.5
@@ -47,7 +47,8 @@ class Speed:
         return f"an edit {self.times_faster:.1f} times faster than the script, the oldest shape {self.oldest:.1f} edits"
 
 
-WRITTEN = Speed(times_faster=12.0, oldest=2.0)
+WRITTEN = Speed(times_faster=12.0, oldest=4.0)
+"""On two cores beside other work on both of them; better on idle ones (README.md)."""
 
 
 def main() -> int:
