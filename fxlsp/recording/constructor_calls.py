@@ -6,6 +6,7 @@ the local variables of the frame that the outermost constructor has.
 
 from __future__ import annotations
 
+import copy
 import dis
 import inspect
 from collections.abc import Mapping
@@ -65,6 +66,23 @@ def owner_in(frame: FrameType | None, is_owner: Any, most_frames: int = 8) -> ob
             first = frame.f_locals.get(code.co_varnames[0])
             if is_owner(first):
                 return first
+        frame = frame.f_back
+    return None
+
+
+def copied_from(made: object, frame: FrameType | None, most_frames: int = 8) -> object | None:
+    """Return the object that another one is being copied from; None if it is loaded, or restored in another way.
+
+    Args:
+        frame: of the function that restores its state.
+    """
+    code = getattr(getattr(copy, "_reconstruct", None), "__code__", None)
+    for _ in range(most_frames):
+        if frame is None or code is None:
+            return None
+        if frame.f_code is code and frame.f_locals.get("y") is made:
+            original: object = frame.f_locals.get("x")
+            return original if type(original) is type(made) else None
         frame = frame.f_back
     return None
 

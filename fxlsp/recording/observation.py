@@ -1,6 +1,7 @@
-"""Observation of ``nn.Module``: its constructor and its call, replaced only while there is something to note.
+"""Observation of ``nn.Module``: how it is made and called, replaced only while there is something to note.
 
-The constructor is observed as long as the recorder runs, calls only until the first calls of each instance are noted.
+The constructor, and the method that copies and loaded modules get their state by, are observed as long as the recorder
+runs, calls only until the first calls of each instance are noted.
 Nothing is replaced while torch imports modules that store the originals, and calls are not observed any more once
 ``torch.compile`` compiles: what it compiles must be torch's own.
 """
@@ -24,7 +25,7 @@ _STORING = ("torch.fx._symbolic_trace", "torch._dynamo")
 
 
 class Observation:
-    """Replacement of the constructor and the call of ``nn.Module``, and its end."""
+    """Replacement of methods of ``nn.Module``, and its end."""
 
     def __init__(self, recorder: Recorder, on_change: Callable[[], None]) -> None:
         """
@@ -38,8 +39,10 @@ class Observation:
         """``nn.Module``; None until torch is imported."""
         self._init: Any = None
         self._call: Any = None
+        self._setstate: Any = None
         self._original_init: Any = None
         self._original_call: Any = None
+        self._original_setstate: Any = None
         self.uneventful = count()
         """Number of observed calls since something new was noted."""
         self.noted_call: Callable[..., None] = self._note_call
@@ -95,7 +98,9 @@ class Observation:
             return
         self._module = sys.modules["torch"].nn.Module
         self._original_init, self._original_call = self._module.__init__, self._module.__call__
+        self._original_setstate = self._module.__setstate__
         self._init, self._call = self._observing_init(), self._observing_call()
+        self._setstate = self._observing_setstate()
         self._resume()
 
     def _resume(self) -> None:
@@ -103,6 +108,8 @@ class Observation:
             return
         if self._module.__init__ is self._original_init:
             self._module.__init__ = self._init
+        if self._module.__setstate__ is self._original_setstate:
+            self._module.__setstate__ = self._setstate
         self._observe_calls()
 
     def _observe_calls(self) -> None:
@@ -116,6 +123,8 @@ class Observation:
         # constructor that it finds, and calls the replacement, which then only passes on.
         if self._module is not None and self._module.__init__ is self._init:
             self._module.__init__ = self._original_init
+        if self._module is not None and self._module.__setstate__ is self._setstate:
+            self._module.__setstate__ = self._original_setstate
         self._restore_call()
 
     def _restore_call(self) -> None:
@@ -142,6 +151,7 @@ class Observation:
         if self._call is not None:
             frames.skip_code(self._call.__code__)
             frames.skip_code(self._init.__code__)
+            frames.skip_code(self._setstate.__code__)
 
     def _before_compilation(self, *_: object) -> None:
         def end() -> None:
@@ -165,6 +175,16 @@ class Observation:
 
         return __init__
 
+    def _observing_setstate(self) -> Any:
+        original, observation = self._original_setstate, self
+
+        @functools.wraps(original)
+        def __setstate__(self: Any, state: Any) -> None:  # noqa: N807
+            original(self, state)
+            observation.noted_construction(self, sys._getframe(1), True)
+
+        return __setstate__
+
     def _observing_call(self) -> Any:
         observation = self
         original = self._original_call
@@ -179,9 +199,12 @@ class Observation:
 
         return __call__
 
-    def _note_construction(self, module: Any, frame: Any) -> None:
+    def _note_construction(self, module: Any, frame: Any, is_restored: bool = False) -> None:
         def note() -> None:
-            self._recorder.note_construction(module, frame)
+            if is_restored:
+                self._recorder.note_restored(module, frame)
+            else:
+                self._recorder.note_construction(module, frame)
             self._count_anew()
             self._observe_calls()
 

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, Final
 
 from .argument_values import Describer, Json, has_left_out, left_out
-from .constructor_calls import constructor_call, owner_in
+from .constructor_calls import constructor_call, copied_from, owner_in
 from .recording_file import CallNote, RecordedInstance
 from .references import RecordedFolder
 from .tensors import autocast_of, float_dtype_of, is_recording_a_graph
@@ -113,12 +113,34 @@ class Recorder:
                 init = Describer(self._workspace, self._described_module).arguments(call.args, call.kwargs)
             outside = frame if call is None else call.frame.f_back
             owner = owner_in(outside, lambda found: id(found) in self._made and self._is_same(found))
-            identity = id(module)
-            ref = weakref.ref(module, lambda _: self._forget(identity))
-            self._made[identity] = _Made(ref, init, None if owner is None else id(owner), next(self._numbers))
+            self._add(module, init, owner)
             self._watch(module, init, outside)
         finally:
             self._lock.release()
+
+    def note_restored(self, module: Any, frame: FrameType | None) -> None:
+        """Note a module that was copied or loaded, without a run of its constructor.
+
+        Args:
+            frame: of the code that has restored its state.
+        """
+        if len(self._made) >= _MOST_MODULES or not self._lock.acquire(blocking=False):
+            return
+        try:
+            original = copied_from(module, frame)
+            made = None if original is None else self._made.get(id(original))
+            init = None if made is None or made.ref() is not original else made.init
+            # It is made again by the arguments of the original only as long as that has the layers which it made.
+            is_changed = init is not None and self._has_foreign_layers(original)
+            self._add(module, None if is_changed else init, None)
+            self._watch(module, init, frame)
+        finally:
+            self._lock.release()
+
+    def _add(self, module: Any, init: Json, owner: object) -> None:
+        identity = id(module)
+        ref = weakref.ref(module, lambda _: self._forget(identity))
+        self._made[identity] = _Made(ref, init, None if owner is None else id(owner), next(self._numbers))
 
     def _is_same(self, found: object) -> bool:
         return self._made[id(found)].ref() is found
@@ -233,7 +255,7 @@ class Recorder:
         made = self._made.get(id(module))
         if made is None or made.ref() is not module or made.init is None or has_left_out(made.init):
             return left_out(f"a {kind.__name__} of which it is not known how it was made")
-        if any(self._is_foreign(child, module) for child in children.values() if child is not None):
+        if self._has_foreign_layers(module):
             return left_out(f"a {kind.__name__} whose layers were replaced after it was made")
         return {"call": {"class": describer.reference(kind), **made.init}}
 
@@ -245,6 +267,10 @@ class Recorder:
         else:
             args = [{"dict": [[name, describer.value(child)] for name, child in children.items()]}]
         return {"call": {"class": describer.reference(kind), "args": args, "kwargs": {}}}
+
+    def _has_foreign_layers(self, module: Any) -> bool:
+        children = module.__dict__.get("_modules", {})
+        return any(self._is_foreign(child, module) for child in children.values() if child is not None)
 
     def _is_foreign(self, child: object, module: object) -> bool:
         """Return whether a submodule was made after its module, by other code than that of the module.

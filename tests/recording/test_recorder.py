@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import re
 import threading
 import warnings
@@ -197,6 +198,56 @@ def test_threads_and_copies_are_recorded_without_disturbance(record: Record) -> 
     assert nn.DataParallel(net)(torch.ones(1, 4)).shape == (1, 4)
 
 
+COPIES: dict[str, str] = {
+    "copied before its first call": "Block(4)",
+    "copied inside of another": "Net(4).blocks[1]",
+    "copied twice": "copy.deepcopy(Block(4))",
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_module_that_was(name: str, record: Record) -> None:
+    """It is recorded by the arguments of the one that it was copied from."""
+    recorded = record(NET)
+    original = eval(COPIES[name], {"copy": copy, **vars(recorded.module)})
+    copied = copy.deepcopy(nn.ModuleList([original]))[0]
+    copied(torch.randn(3, 4))
+    (found,) = recorded.instances()["Block"]
+    assert found.init == {"args": [], "kwargs": {"width": 4}}
+    assert [call.args for call in found.calls] == [(tensor(3, 4),)]
+
+
+def test_the_calls_of_a_module_that_was_loaded_are_recorded_without_its_arguments(record: Record) -> None:
+    recorded = record(NET)
+    stored = pickle.dumps(recorded.module.Block(4))
+    pickle.loads(stored)(torch.randn(3, 4))
+    calls = {json.dumps(each.init): len(each.calls) for each in recorded.instances()["Block"]}
+    assert calls == {"null": 1, '{"args": [], "kwargs": {"width": 4}}': 0}
+
+
+def test_a_copy_whose_layers_were_replaced_before_is_left_out_as_an_argument(record: Record) -> None:
+    recorded = record(NET)
+    changed = recorded.module.Block(4)
+    changed.linear = nn.Linear(4, 8)
+    recorded.module.Block(8, norm=copy.deepcopy(changed))
+    inits = [each.init for each in recorded.instances()["Block"]]
+    assert [init["kwargs"]["norm"] for init in inits if init is not None and "norm" in init["kwargs"]] == [
+        {"left_out": "a Block of which it is not known how it was made"}
+    ]
+
+
+def test_a_class_that_restores_itself_is_copied_as_before(record: Record) -> None:
+    recorded = record(
+        NET + "\n\nclass Restored(Block):\n    def __setstate__(self, state):\n"
+        "        super().__setstate__(state)\n        self.restored = True\n"
+    )
+    copied = copy.copy(recorded.module.Restored(4))
+    assert copied.restored
+    copied(torch.randn(3, 4))
+    (found,) = recorded.instances()["Restored"]
+    assert (found.init, len(found.calls)) == ({"args": [], "kwargs": {"width": 4}}, 1)
+
+
 def test_traced_and_scripted_modules_have_nothing_of_the_recorder(record: Record) -> None:
     recorded = record(NET)
     block, x = recorded.module.Block(4), torch.randn(2, 4)
@@ -224,9 +275,10 @@ def test_a_symbolic_trace_is_torchs_own(record: Record) -> None:
 
 
 def test_nothing_is_left_behind_when_the_first_calls_are_noted_and_at_the_end(record: Record) -> None:
-    init, call = nn.Module.__init__, nn.Module.__call__
+    init, call, setstate = nn.Module.__init__, nn.Module.__call__, nn.Module.__setstate__
     recorded = record(NET)
     assert nn.Module.__init__ is not init
+    assert nn.Module.__setstate__ is not setstate
     assert nn.Module.__call__ is call
     net = recorded.module.Net(4)
     assert nn.Module.__call__ is not call
@@ -234,7 +286,7 @@ def test_nothing_is_left_behind_when_the_first_calls_are_noted_and_at_the_end(re
         net(torch.randn(2, 4))
     assert nn.Module.__call__ is call
     recorded.session.stop()
-    assert nn.Module.__init__ is init
+    assert (nn.Module.__init__, nn.Module.__setstate__) == (init, setstate)
     assert not [each for each in vars(net) if "fxlsp" in each.lower()]
 
 

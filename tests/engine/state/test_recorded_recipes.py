@@ -90,6 +90,20 @@ def test_the_mode_and_the_dtype_of_a_call_are_part_of_the_construction(cache: Pa
     assert [each.recipe.init for each in found.found] == ["Net(width=8).eval()", "Net(width=8).to(torch.float16)"]
 
 
+def test_what_autocast_has_rounded_is_given_in_the_dtype_of_the_parameters(cache: Path) -> None:
+    """A trace runs without autocast, which would convert it again for each operation."""
+    rounded, other = (
+        {"tensor": {"shape": [2, 8], "dtype": dtype, "device": "cpu"}} for dtype in ("bfloat16", "float64")
+    )
+    given = CallNote((rounded, {"list": [other, X]}), {}, training=True, autocast="cpu: bfloat16")
+    plain = CallNote((rounded,), {}, training=True)
+    found = candidate(cache, instance({"width": 8}, given, plain))
+    assert [each.recipe.inputs for each in found.found] == [
+        "torch.randn(2, 8), [torch.randn(2, 8, dtype=torch.float64), torch.randn(2, 8)]",
+        "torch.randn(2, 8, dtype=torch.bfloat16)",
+    ]
+
+
 def test_inputs_count_where_the_construction_cannot_be_written(cache: Path) -> None:
     found = candidate(cache, instance({"width": OPEN}, call(X)))
     assert found.recipes == (Recipe("", "torch.randn(2, 8)", "recording"),)

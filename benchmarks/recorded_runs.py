@@ -1,0 +1,191 @@
+"""What a recording knows: classes that a run used, traced without and with a recording of that run.
+
+    python -m benchmarks.recorded_runs --repository NAME=FOLDER --run "python train.py --steps 3" ... [--python PATH]
+
+Each ``--run`` belongs to the ``--repository`` before it: a short run of the repository's own script, test or example,
+in its folder. The command runs once under an observer of its own, which notes what every class of the repository is
+called with, and once under ``fxlsp record``. Then the classes that ran are traced in both states. A class is whole if
+every operation of it is a node with a location and known shapes; its inputs are as in the run if the observer saw them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Calls = dict[str, set[str]]
+"""By ``file:name`` of a class: the values of its inputs in each call, as JSON."""
+
+_OBSERVER = """
+import atexit, inspect, json, os, sys
+import torch
+
+seen, folder, call = {}, os.environ["OBSERVED_FOLDER"], torch.nn.Module.__call__
+
+def described(value):
+    if isinstance(value, torch.Tensor):
+        return [[list(value.shape), str(value.dtype).removeprefix("torch.")]]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return [value]
+    if hasattr(value, "__dataclass_fields__"):
+        value = vars(value)
+    if isinstance(value, dict):
+        return [leaf for each in value.values() for leaf in described(each)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for each in value for leaf in described(each)]
+    return [type(value).__name__]
+
+def in_order(kind, self, args, kwargs):
+    try:
+        bound = inspect.signature(kind.forward).bind(self, *args, **kwargs)
+    except TypeError:
+        return [*args, *kwargs.values()]
+    bound.apply_defaults()
+    return list(bound.arguments.values())[1:]
+
+def observed(self, *args, **kwargs):
+    kind = type(self)
+    file = os.path.realpath(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    if file.startswith(folder + os.sep) and "<locals>" not in kind.__qualname__:
+        target = os.path.relpath(file, folder) + ":" + kind.__qualname__
+        seen.setdefault(target, set()).add(json.dumps(described(in_order(kind, self, args, kwargs))))
+    return call(self, *args, **kwargs)
+
+def write():
+    with open(os.path.join(os.environ["OBSERVED"], str(os.getpid())), "w") as out:
+        json.dump({name: sorted(calls) for name, calls in seen.items()}, out)
+
+torch.nn.Module.__call__ = observed
+atexit.register(write)
+"""
+
+
+@dataclass
+class State:
+    """Classes of one repository, traced without or with a recording."""
+
+    whole: int = 0
+    as_run: int = 0
+    failures: list[str] = field(default_factory=list)
+    """Classes that are not whole or have other inputs than in the run, each with the reason."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repository", dest="repositories", metavar="NAME=FOLDER", action="append", required=True)
+    parser.add_argument("--run", dest="runs", metavar="COMMAND", action="append", required=True)
+    parser.add_argument("--python", metavar="PATH", default=sys.executable, help="interpreter with their packages")
+    parser.add_argument("--seconds", metavar="N", type=float, default=600, help="limit of each run and each state")
+    options = parser.parse_args()
+    print("| repository | classes that ran | whole: without, with | inputs as in the run: without, with | KB |")
+    print("|---|---|---|---|---|", flush=True)
+    for repository, command in zip(options.repositories, options.runs, strict=True):
+        name, _, folder = repository.partition("=")
+        print(f"| {name} | {_measured(os.path.realpath(folder), shlex.split(command), options)} |", flush=True)
+
+
+def _measured(folder: str, command: list[str], options: argparse.Namespace) -> str:
+    """Return a row of the table without its name, and print what fails on standard error."""
+    fxlsp = [sys.executable, "-m", "fxlsp"]
+    with tempfile.TemporaryDirectory() as scratch:
+        seen, code = _observed(folder, command, Path(scratch), options)
+        cache = os.path.join(scratch, "recorded")
+        record = [*fxlsp, "record", "--python", options.python, "--", *command]
+        recorded, _ = _run(record, folder, {"XDG_CACHE_HOME": cache}, options.seconds, subprocess.DEVNULL)
+        size = sum(path.stat().st_size for path in Path(cache).rglob("recording-*.json")) / 1000
+        trace = [*fxlsp, "trace", "--python", options.python, "--batch"]
+        states = [
+            _traced(seen, trace, folder, each, options.seconds) for each in (os.path.join(scratch, "without"), cache)
+        ]
+    for title, state in zip(("without", "with"), states, strict=True):
+        sys.stderr.writelines(f"{title}: {failure}\n" for failure in state.failures)
+    same = "" if code == recorded else f" (exit code {recorded} and not {code})"
+    whole, as_run = (f"{states[0].whole}, {states[1].whole}", f"{states[0].as_run}, {states[1].as_run}")
+    return f"{len(seen)} | {whole} | {as_run} | {size:.1f}{same}"
+
+
+def _run(
+    command: list[str], folder: str, variables: dict[str, str], seconds: float, stdout: int, text: str = ""
+) -> tuple[int, bytes]:
+    """Return the exit code of a command, 124 if it did not end in time, and what it has printed."""
+    environment = {**os.environ, **variables}
+    try:
+        ran = subprocess.run(
+            command, cwd=folder, env=environment, input=text.encode(), stdout=stdout, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        return 124, error.stdout or b""
+    return ran.returncode, ran.stdout or b""
+
+
+def _observed(folder: str, command: list[str], scratch: Path, options: argparse.Namespace) -> tuple[Calls, int]:
+    """Return the calls of each class that ran, and the exit code."""
+    notes, site = scratch / "notes", scratch / "site"
+    notes.mkdir()
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(_OBSERVER)
+    variables = {
+        "OBSERVED": str(notes),
+        "OBSERVED_FOLDER": folder,
+        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]),
+        "PATH": os.pathsep.join([os.path.dirname(options.python), os.environ.get("PATH", "")]),
+    }
+    code, _ = _run(command, folder, variables, options.seconds, subprocess.DEVNULL)
+    seen: Calls = {}
+    for file in notes.iterdir():
+        for target, calls in json.loads(file.read_text()).items():
+            seen.setdefault(target, set()).update(calls)
+    return seen, code
+
+
+def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: float) -> State:
+    requests = "".join(json.dumps({"target": target}) + "\n" for target in seen)
+    _, output = _run(command, folder, {"XDG_CACHE_HOME": cache}, seconds, subprocess.PIPE, requests)
+    answers = {answer["target"]: answer for answer in map(json.loads, output.splitlines())}
+    state = State()
+    for target, calls in seen.items():
+        answer = answers.get(target, {"message": f"no answer within {seconds:.0f} s"})
+        is_whole = bool(answer.get("complete")) and answer["recipe"]["inputs"] is not None
+        given = json.dumps([leaf for each in _root_inputs(answer) for leaf in _leaves(each)])
+        state.whole += is_whole
+        state.as_run += given in calls
+        if not is_whole:
+            state.failures.append(f"{target}: {_reason(answer)}")
+        elif given not in calls:
+            state.failures.append(f"{target}: has {given} and not {min(calls)}, by {answer['recipe']['source']}")
+    return state
+
+
+def _reason(answer: dict[str, Any]) -> str:
+    errors = (each["message"] for each in answer.get("problems", ()) if each["severity"] == "error")
+    return str(answer.get("message") or next(errors, "an operation has no node or no shape"))
+
+
+def _root_inputs(answer: dict[str, Any]) -> list[Any]:
+    return list(answer["calls"][0]["inputs"]) if answer.get("calls") else [None]
+
+
+def _leaves(output: dict[str, Any] | None) -> Iterator[Any]:
+    """Yield the parts of a value of a report as the observer describes them."""
+    if output is None:
+        yield "unknown"
+    elif "shape" in output:
+        yield [output["shape"], output["dtype"]]
+    elif "list" in output or "dict" in output:
+        for each in output["list"] if "list" in output else output["dict"].values():
+            yield from _leaves(each)
+    else:
+        yield output.get("value", output.get("type"))
+
+
+if __name__ == "__main__":
+    main()
