@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import torch
+import torch.fx
 
 from ...report.code_records import Trait
 from ...report.codes import (
     CODE_FAILS,
+    FACTORY,
+    ITERATION,
     NOT_LOADED,
     NOTHING_RETURNED,
     OPERATION_FAILS,
@@ -58,6 +65,7 @@ def corrected(
     """
     mistakes = (*losses_of_other_sizes(report), *views_that_mix(report, other_shapes, source_map))
     problems = (*report.problems, *mistakes)
+    problems = tuple(_with_refused_sizes(each) for each in problems)
     report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
     if report.recipe.inputs is None:
         problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)
@@ -70,6 +78,28 @@ def corrected(
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
     problems = _once_for_each_cause(with_condition(problems, target.only))
     return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
+
+
+def _with_refused_sizes(problem: Problem) -> Problem:
+    """Return the problem of a traced size with the forms in which torch refuses it, too."""
+    return replace(problem, refused_sizes=_refused_sizes()) if problem.code in (FACTORY, ITERATION) else problem
+
+
+@cache
+def _refused_sizes() -> tuple[str, ...]:
+    """Return in which forms the running torch refuses traced sizes, by calls of two functions that take sizes."""
+    graph = torch.fx.Graph()
+    size = torch.fx.Proxy(graph.placeholder("size"), torch.fx.proxy.GraphAppendingTracer(graph))
+    return tuple(form for form, sizes in (("tuple", (size, 4)), ("whole", size)) if _refuses(sizes))
+
+
+def _refuses(sizes: Any) -> bool:
+    try:
+        torch.zeros(sizes)
+        torch.ones(1, 4).expand(sizes)
+    except (TypeError, RuntimeError):
+        return True
+    return False
 
 
 def _once_for_each_cause(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
