@@ -68,6 +68,8 @@ class FileProblem:
     """Whether the span is where the problem is; else it is the name or the recipe of the model."""
     number: MovedNumber | None = None
     """Number in this file with which the operation would run."""
+    refused_sizes: tuple[str, ...] = ()
+    """Forms in which a torch that traced it refuses a traced size: ``"tuple"``, ``"whole"``."""
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Digests of the texts that were traced, by path; none if the present text alone has the problem."""
     is_carried: bool = field(default=False, compare=False, repr=False)
@@ -238,6 +240,7 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
         is_failure=all(found.is_failure for found in group),
         is_located=any(found.is_located for found in group),
         number=_moved_number(snapshot, group),
+        refused_sizes=tuple(sorted({form for found in group for form in found.problem.refused_sizes})),
         texts=first.texts,
         is_carried=all(found.is_carried for found in group),
     )

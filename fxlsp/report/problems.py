@@ -45,6 +45,8 @@ class Problem(JsonObject):
     model: str = ""
     fitting: FittingNumber | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Number that fits, if the operation is a layer that was made with another one."""
+    refused_sizes: tuple[str, ...] = field(default=(), metadata=UNLESS_DEFAULT)
+    """Forms in which this torch refuses a traced size, of ``"tuple"`` and ``"whole"``, if one is the problem."""
 
 
 @dataclass(frozen=True, slots=True)

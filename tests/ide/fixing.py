@@ -33,10 +33,11 @@ def marked(text: str) -> tuple[Document, Span]:
     return made, made.lines.span(start, end)
 
 
-def offered(text: str, code: str) -> list[Fix]:
+def offered(text: str, code: str, refused_sizes: tuple[str, ...] = ()) -> list[Fix]:
     """Return the fixes of the marked problem, without the one that ignores it."""
     made, span = marked(text)
-    return [fix for fix in fixes_and_ignore(made, code, span) if not fix.title.startswith("Ignore ")]
+    fixes = fixes_and_ignore(made, code, span, refused_sizes=refused_sizes)
+    return [fix for fix in fixes if not fix.title.startswith("Ignore ")]
 
 
 def applied(made: Document, fix: Fix) -> str:

@@ -45,7 +45,8 @@ def apply_fixes(problems: Iterable[Problem], document: Callable[[str], Document 
         text = None if place is None or is_notebook(place.file) else document(place.file)
         if place is None or text is None:
             continue
-        fix = next((each for each in fixes_for(text, problem.code, Span.of(place)) if each.preferred), None)
+        fixes = fixes_for(text, problem.code, Span.of(place), refused_sizes=problem.refused_sizes)
+        fix = next((each for each in fixes if each.preferred), None)
         found = by_file.setdefault(place.file, [])
         if fix is not None and fix not in [known for _, known in found]:
             found.append((place.line, fix))

@@ -1,7 +1,7 @@
 """Fix for ``torch.zeros(n, 3)`` with a traced size: ``torch.zeros((n, 3))``.
 
 torch.fx finds the proxy in a tuple; torch itself refuses proxies as separate sizes before that. All of the functions
-below trace in this form.
+below trace in this form, but not with each torch: 2.6 refuses proxies in a tuple, too, which the trace found out.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def factory_size_fixes(context: FixContext) -> Iterator[Fix]:
     if call is None or not call.args or not _takes_sizes(context, call.func):
         return
     stars = [argument for argument in call.args if isinstance(argument, ast.Starred)]
-    if len(stars) == len(call.args) == 1:
+    if len(stars) == len(call.args) == 1 and "whole" not in context.refused_sizes:
         start = tree.start(stars[0])
         yield Fix("Pass the size whole", (context.edit(start, start + 1, ""),), preferred=True)
-    elif not stars and len(call.args) > 1:
+    elif not stars and len(call.args) > 1 and "tuple" not in context.refused_sizes:
         brackets = _brackets(context, call)
         if brackets is not None:
             yield Fix("Pass the size as a tuple", brackets, preferred=True)

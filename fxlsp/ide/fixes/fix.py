@@ -42,6 +42,8 @@ class FixContext:
     span: Span
     number: MovedNumber | None = None
     """Number in this text with which the operation would run."""
+    refused_sizes: tuple[str, ...] = ()
+    """Forms in which the torch that traced refuses a traced size: ``"tuple"``, ``"whole"``."""
 
     def edit(self, start: int, end: int, new_text: str) -> Edit:
         """Return the edit that replaces the text between two offsets."""

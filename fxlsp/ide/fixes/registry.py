@@ -109,26 +109,41 @@ def quick_fixes(
     ]
     fixed: dict[Fix, list[FileProblem]] = {}
     for problem in asked:
-        for fix in fixes_and_ignore(document, problem.code, problem.span, problem.number):
+        for fix in fixes_and_ignore(document, problem.code, problem.span, problem.number, problem.refused_sizes):
             fixed.setdefault(fix, []).append(problem)
     return [QuickFix(fix, tuple(found)) for fix, found in fixed.items()]
 
 
-def fixes_and_ignore(document: Document, code: str, span: Span, number: MovedNumber | None = None) -> list[Fix]:
+def fixes_and_ignore(
+    document: Document,
+    code: str,
+    span: Span,
+    number: MovedNumber | None = None,
+    refused_sizes: tuple[str, ...] = (),
+) -> list[Fix]:
     """Return the fixes of one problem, the best first, the ignoring one last."""
-    found = fixes_for(document, code, span, number)
+    found = fixes_for(document, code, span, number, refused_sizes)
     ignored = None if code.startswith(_NOT_TRACED) else ignore_fix(document, code, span)
     return found if ignored is None else [*found, ignored]
 
 
-def fixes_for(document: Document, code: str, span: Span, number: MovedNumber | None = None) -> list[Fix]:
+def fixes_for(
+    document: Document,
+    code: str,
+    span: Span,
+    number: MovedNumber | None = None,
+    refused_sizes: tuple[str, ...] = (),
+) -> list[Fix]:
     """Return the fixes that change the program so that the problem is gone.
 
     The best comes first.
     """
     fixers = FIXERS.get(code, ())
     tree = python_tree(document) if fixers else None
-    return [] if tree is None else [fix for fixer in fixers for fix in fixer(FixContext(tree, code, span, number))]
+    if tree is None:
+        return []
+    context = FixContext(tree, code, span, number, refused_sizes)
+    return [fix for fixer in fixers for fix in fixer(context)]
 
 
 def _touches(problem: Span, selected: Span) -> bool:

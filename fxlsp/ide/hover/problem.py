@@ -47,7 +47,7 @@ def _around(shown: Sequence[FileProblem], line: int, column: int) -> list[FilePr
 
 
 def _advice(document: Document, problem: FileProblem, shown: str) -> RichText:
-    fix = next(iter(fixes_for(document, problem.code, problem.span, problem.number)), None)
+    fix = next(iter(fixes_for(document, problem.code, problem.span, problem.number, problem.refused_sizes)), None)
     headline = _headline(problem.message)
     return advice(problem.code, None if headline.plain in shown else headline, None if fix is None else fix.title)
 

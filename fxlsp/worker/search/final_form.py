@@ -10,12 +10,14 @@ from .evidence import TargetFacts
 from .priors.tables import BATCH
 from .proofs.coincidences import has_size, with_moved_sizes
 from .proofs.faults import ModelFaults, needs_data
-from .runner import RunConditions, TrialRunner
+from .runner import RunConditions, TrialOutcome, TrialRunner
 from .values import Trial
 from .wanted_sizes import with_wanted_sizes
 
 MORE_FOR_CONVENTIONS = 24
 """Tries after one that runs with unusual inputs."""
+_TRIES_OF_BATCH, _MILLISECONDS_OF_BATCH = 48, 600.0
+"""One with another batch, and those with inputs of other ranks where that fails."""
 
 
 class FinalForm:
@@ -56,17 +58,26 @@ class FinalForm:
         Either the model is wrong, and fails with sizes that mean different things and are not equal, or a later edit
         would hide behind a length that is a size of the model too.
         """
+        # What the search has spent must not decide whether a mistake is found.
+        budget = Budget(_TRIES_OF_BATCH, _MILLISECONDS_OF_BATCH, _TRIES_OF_BATCH)
+        other_batch = self._faults.depends_on_batch(trial, lambda other: self._strictly(other, budget))
+        if other_batch is not None:
+            return other_batch
         apart = None
         for size, moved in with_moved_sizes(trial, self._sizes.sequence):
-            if not self._budget.begin_try():
+            outcome = self._strictly(moved, self._budget)
+            if outcome is None:
                 break
-            outcome = self._runner.run(moved, is_strict=True)
             if self._faults.is_conditional(moved, outcome):
                 return moved
             is_chosen = size == BATCH or size in self._sizes.all or has_size(moved, size)
             if apart is None and outcome.error is None and size in outcome.sizes and not is_chosen:
                 apart = moved
         return apart or trial
+
+    def _strictly(self, trial: Trial, budget: Budget) -> TrialOutcome | None:
+        """Run a trial as data would; None if there are no tries left."""
+        return self._runner.run(trial, is_strict=True) if budget.begin_try() else None
 
     def _runs(self, trial: Trial) -> bool:
         if not self._budget.begin_try():

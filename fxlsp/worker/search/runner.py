@@ -87,6 +87,8 @@ class TrialOutcome:
     """Which sizes come from parameters, of a strict run."""
     sizes: frozenset[int] = frozenset()
     """Those of all tensors of a strict run."""
+    last: TorchCall | None = None
+    """The last call that returned, of a strict run: what Python did then is what it refused."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,7 @@ class TrialRunner:
                 outcome.output = outcome.model(*args, **kwargs)
         except BaseException as error:
             outcome.error = _checked(error)
-            outcome.failing = watch.failing
+            outcome.failing, outcome.last = watch.failing, watch.last
             used = None if watch.failing is None else (watch.failing.args, watch.failing.kwargs)
             outcome.refuses_inputs = watch.acceptance.is_refused(used)
         outcome.progress, outcome.is_lenient = (1, watch.count), watch.is_lenient
@@ -295,6 +297,7 @@ class _Watch(TorchFunctionMode):
         self.is_lenient = False
         self.weight_sizes: WeightSizes | None = None
         self.sizes: set[int] = set()
+        self.last: TorchCall | None = None
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -313,6 +316,7 @@ class _Watch(TorchFunctionMode):
         self.is_lenient = self.is_lenient or may_be_accepted_by_fakes_alone(name, args, kwargs or {})
         self.acceptance.note((args, kwargs), result)
         if self.weight_sizes is not None:
+            self.last = TorchCall(name, args, kwargs or {})
             self.weight_sizes.note(name, args, kwargs or {}, result)
             self.sizes.update(size for each in tensors_in(result) for size in each.shape)
         return result

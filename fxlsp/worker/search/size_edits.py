@@ -94,10 +94,16 @@ def one_step(trial: Trial) -> Edit:
     return {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[2])) for path, tensor in shapes}
 
 
-def resized(trial: Trial, ratio: float) -> Iterator[Edit]:
-    """Yield edits with other spatial sizes; ``ratio`` is how many times as many positions are wanted."""
+def resized(trial: Trial, ratio: float, is_convolved: bool = False) -> Iterator[Edit]:
+    """Yield edits with other spatial sizes.
+
+    Args:
+        trial: The trial.
+        ratio: How many times as many positions are wanted.
+        is_convolved: Whether a convolution wants them, which slides along the last dimension of a sequence.
+    """
     for path, tensor in sorted(tensors(trial), key=lambda each: -len(each[1].shape)):
-        for sizes in _other_sizes(tensor, ratio):
+        for sizes in _other_sizes(tensor, ratio, is_convolved):
             alone = {path: replace(tensor, shape=tensor.shape[:1] + sizes)}
             # Inputs of one size are likely to have to stay so.
             alike = [item for item in tensors(trial) if item[1].shape[1:] == tensor.shape[1:]]
@@ -107,12 +113,14 @@ def resized(trial: Trial, ratio: float) -> Iterator[Edit]:
                 yield alone
 
 
-def _other_sizes(tensor: Tensor, ratio: float) -> Iterator[Shape]:
+def _other_sizes(tensor: Tensor, ratio: float, is_convolved: bool) -> Iterator[Shape]:
     """Yield sizes of all dimensions but the batch's."""
     dimensions = len(tensor.shape) - 2
     if tensor.dtype != "float" or dimensions < 1:
         return
     first = 2 if dimensions > 1 or tensor.shape[2] <= tensor.shape[1] else 1
+    if is_convolved and first == 1:
+        yield with_dimension(tensor, 2, max(round(tensor.shape[2] * ratio), 1)).shape[1:]
     edge = tensor.shape[-1] if dimensions > 1 else tensor.shape[first]
     for new in _edges_near(edge * ratio ** (1 / dimensions), edge):
         if dimensions > 1:

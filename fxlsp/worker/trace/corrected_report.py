@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import torch
+import torch.fx
 
 from ...report.code_records import Trait
-from ...report.codes import NOT_LOADED, codes_with, severity_of
+from ...report.codes import (
+    CODE_FAILS,
+    FACTORY,
+    ITERATION,
+    NOT_LOADED,
+    NOTHING_RETURNED,
+    OPERATION_FAILS,
+    codes_with,
+    severity_of,
+)
+from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
 from ..building.targets import ModelTarget
@@ -28,6 +43,7 @@ _LACKS = re.compile(
     re.VERBOSE,
 )
 _NO_MODULE = re.compile(r"No module named '[^']+'")
+_FAILING = (OPERATION_FAILS, CODE_FAILS)
 _OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
 
 
@@ -49,18 +65,63 @@ def corrected(
     """
     mistakes = (*losses_of_other_sizes(report), *views_that_mix(report, other_shapes, source_map))
     problems = (*report.problems, *mistakes)
+    problems = tuple(_with_refused_sizes(each) for each in problems)
     report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
     if report.recipe.inputs is None:
         problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)
         report = replace(report, problems=problems)
     if report.recipe.source != "search":
-        return report
+        return replace(report, problems=_once_for_each_cause(report.problems))
     # That an operation fails whatever the model is fed was proven of the first one.
     doubted = behind_a_failure(report) if target.fails else report.problems
     problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
-    problems = with_condition(problems, target.only)
+    problems = _once_for_each_cause(with_condition(problems, target.only))
     return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
+
+
+def _with_refused_sizes(problem: Problem) -> Problem:
+    """Return the problem of a traced size with the forms in which torch refuses it, too."""
+    return replace(problem, refused_sizes=_refused_sizes()) if problem.code in (FACTORY, ITERATION) else problem
+
+
+@cache
+def _refused_sizes() -> tuple[str, ...]:
+    """Return in which forms the running torch refuses traced sizes, by calls of two functions that take sizes."""
+    graph = torch.fx.Graph()
+    size = torch.fx.Proxy(graph.placeholder("size"), torch.fx.proxy.GraphAppendingTracer(graph))
+    return tuple(form for form, sizes in (("tuple", (size, 4)), ("whole", size)) if _refuses(sizes))
+
+
+def _refuses(sizes: Any) -> bool:
+    try:
+        torch.zeros(sizes)
+        torch.ones(1, 4).expand(sizes)
+    except (TypeError, RuntimeError):
+        return True
+    return False
+
+
+def _once_for_each_cause(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Return problems without that of a ``forward`` that returns nothing, where an error at its None names it.
+
+    The error also names what that ``forward`` computes last.
+    """
+    lost = {each.location: each for each in problems if each.code == NOTHING_RETURNED and each.location is not None}
+    found: list[Problem] = []
+    named: set[Location] = set()
+    for problem in problems:
+        is_error = problem.severity == "error" and problem.code in _FAILING
+        places = [each.location for each in problem.related] if is_error else []
+        causes = [cause for place, cause in lost.items() if any(_is_same(place, other) for other in places)]
+        named.update(each.location for each in causes if each.location is not None)
+        found.append(replace(problem, related=(*problem.related, *(part for each in causes for part in each.related))))
+    return tuple(each for each in found if each.code != NOTHING_RETURNED or each.location not in named)
+
+
+def _is_same(one: Location, other: Location) -> bool:
+    """Return whether two locations are one place; only one of them may know its function."""
+    return (one.file, one.line, one.column) == (other.file, other.line, other.column)
 
 
 def if_hardware_lacks(problem: Problem) -> Problem:

@@ -7,7 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.ide.fixing import HEAD, assert_it_traces, changed, fixed, net, offered
+from tests.ide.fixing import HEAD, assert_it_traces, changed, fixed, marked, net, offered
+
+
+def assert_it_helps(
+    worker: Any, write: Callable[..., str], text: str, after: str, form: str = "tuple", same_values: bool = True
+) -> None:
+    """Assert that the fix is offered and helps; or where torch refuses this form of a size, too, that it is not."""
+    report = worker.report(write(marked(text)[0].text) + ":Net", "Net()", "torch.randn(2, 4)")
+    refused = next(each.refused_sizes for each in report.problems if each.code in ("FX102", "FX106"))
+    if form not in refused:
+        assert offered(text, "FX106", refused) == offered(text, "FX106")
+        assert_it_traces(worker, write, text, after, same_values=same_values)
+        return
+    assert offered(text, "FX106", refused) == []
+    assert not worker.report(write(after) + ":Net", "Net()", "torch.randn(2, 4)").verdict.traceable
 
 
 @pytest.mark.parametrize("function", ["zeros", "ones"])
@@ -30,7 +44,7 @@ def test_sizes_are_passed_as_a_tuple(
     text = net("", f"n = x.shape[0]\nreturn x + «torch.{function}{call}»")
     expected = net("", f"n = x.shape[0]\nreturn x + torch.{function}{after}")
     assert fixed(text, "FX106") == expected
-    assert_it_traces(worker, write, text, expected)
+    assert_it_helps(worker, write, text, expected, "whole" if "*" in call else "tuple")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +63,7 @@ def test_sizes_are_passed_to_a_method_of_a_buffer_as_a_tuple(
     text = net(initialisation, f"n = x.shape[0]\nreturn x + «self.b.{call}»")
     expected = net(initialisation, f"n = x.shape[0]\nreturn x + self.b.{after}")
     assert fixed(text, "FX106") == expected
-    assert_it_traces(worker, write, text, expected)
+    assert_it_helps(worker, write, text, expected, "whole" if "*" in call else "tuple")
 
 
 @pytest.mark.parametrize("function", ["empty", "rand", "randn"])
@@ -57,7 +71,14 @@ def test_every_factory_offered_traces_with_a_tuple(function: str, worker: Any, w
     text = net("", f"return x + «torch.{function}(x.shape[0], 4)» * 0")
     after = fixed(text, "FX106")
     assert after == changed(text, ("(x.shape[0], 4)", "((x.shape[0], 4))"))
-    assert_it_traces(worker, write, text, after, same_values=False)
+    assert_it_helps(worker, write, text, after, same_values=False)
+
+
+@pytest.mark.parametrize(("call", "form"), [("n, 4", "tuple"), ("*x.shape", "whole")])
+def test_a_form_that_torch_refuses_is_not_offered(call: str, form: str) -> None:
+    text = net("", f"n = x.shape[0]\nreturn x + «torch.zeros({call})»")
+    assert offered(text, "FX106", (form,)) == []
+    assert offered(text, "FX106", tuple({"tuple", "whole"} - {form})) == offered(text, "FX106") != []
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,14 @@ _HEADS = "self.q, self.k, self.v = nn.Linear(64, 64), nn.Linear(64, 64), nn.Line
 _SPLIT = "B, T, C = x.shape\nq, k, v = (f(x).view(B, T, 4, 16).transpose(1, 2) for f in (self.q, self.k, self.v))\n"
 _JOIN = "\nreturn y.transpose(1, 2).reshape(B, T, C)"
 _CHARS = "self.table, self.conv = nn.Embedding(chars, 48), nn.Conv1d(48, 20, 3, padding=1)"
+_GUESSED_HEADS = "self.q, self.k, self.heads = nn.Linear(dim, dim), nn.Linear(dim, dim), heads"
+_GUESSED_SPLIT = (
+    "B, T, C = x.shape\nq = self.q(x).view(B, T, self.heads, C // self.heads).transpose(1, 2)\n"
+    "k = self.k(x).view(B, T, self.heads, C // self.heads).transpose(1, 2)\nreturn q @ k.transpose({}, {})"
+)
+_GATE = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Linear(24, 24)"
+_GATE_OF_STEPS = "self.a = nn.Linear(dim, dim)"
+_TOKEN = "self.a, self.token = nn.Linear(8, 24), nn.Parameter(torch.zeros(1, 1, 24))"
 
 WRONG: dict[str, tuple[_Net, _Net, str]] = {
     "a state of the length": (
@@ -99,6 +107,26 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         ),
         "return self.conv(self.rnn(x)[0])",
     ),
+    "scores of heads whose axes are in another order": (
+        ("dim, heads", _GUESSED_HEADS, "x", _GUESSED_SPLIT.format(1, 2)),
+        ("dim, heads", _GUESSED_HEADS, "x", _GUESSED_SPLIT.format(2, 3)),
+        "return q @ k.transpose(1, 2)",
+    ),
+    "weights of channels without the axes of the edges": (
+        ("", _GATE, "x", "x = self.a(x)\nreturn x * self.b(x.mean((2, 3)))"),
+        ("", _GATE, "x", "x = self.a(x)\nreturn x * self.b(x.mean((2, 3)))[..., None, None]"),
+        "return x * self.b(x.mean((2, 3)))",
+    ),
+    "weights of features without the axis of the length": (
+        ("dim", _GATE_OF_STEPS, "x", "b, t, c = x.shape\nreturn x * self.a(x.mean(1))"),
+        ("dim", _GATE_OF_STEPS, "x", "b, t, c = x.shape\nreturn x * self.a(x.mean(1)).unsqueeze(1)"),
+        "return x * self.a(x.mean(1))",
+    ),
+    "a token without the batch": (
+        ("", _TOKEN, "x", "x = self.a(x)\nb, t, c = x.shape\nreturn torch.cat([self.token, x], 1)"),
+        ("", _TOKEN, "x", "x = self.a(x)\nb, t, c = x.shape\nreturn torch.cat([self.token.expand(b, -1, -1), x], 1)"),
+        "return torch.cat([self.token, x], 1)",
+    ),
 }
 SOUND: dict[str, _Net] = {
     "a state of which a guessed flag says what the batch is": (
@@ -149,6 +177,30 @@ SOUND: dict[str, _Net] = {
         "self.a, self.at = nn.Linear(24, 24), nn.Parameter(torch.zeros(1, 24, 24))",
         "x",
         "return self.a(x) + self.at",
+    ),
+    "a pair of inputs that is unpacked": (
+        "",
+        "self.a = nn.Linear(24, 24)",
+        "pair",
+        "one, two = pair\nreturn self.a(one) + self.a(two)",
+    ),
+    "weights of a batch that is the second dimension": (
+        "",
+        "self.a = nn.Linear(24, 24)",
+        "x",
+        "t, b, c = x.shape\nreturn x * self.a(x.mean(0))",
+    ),
+    "rows that are as many as the batch": (
+        "",
+        "self.a, self.rows = nn.Linear(24, 24), nn.Parameter(torch.zeros(2, 24))",
+        "x",
+        "b, n, c = x.shape\nreturn self.a(x) + self.rows",
+    ),
+    "weights of channels that are an input": (
+        "",
+        "self.a = nn.Conv2d(3, 24, 1)",
+        "x, weights",
+        "return self.a(x) * weights",
     ),
 }
 

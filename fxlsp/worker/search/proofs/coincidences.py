@@ -18,12 +18,15 @@ from torch import nn
 
 from ...building.failures import text_of
 from ..rules.ranks_dtypes import PRODUCTS
+from ..rules.sizes import BROADCASTING
 from ..runner import TrialOutcome
 from ..values import Trial, changed, input_tensors, with_dimension
 
 _STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
+_UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 _OTHER_SIZES = (24, 40, 56, 20)
 """Multiples of eight first, since lengths may have to be divided."""
+_OTHER_BATCHES = (5, 7, 11)
 _LARGEST_RANK = 3
 """Sequences have no more dimensions; the edges of images are moved by nothing here."""
 _MOST_MOVED = 6
@@ -65,6 +68,19 @@ def _groups(places: list[tuple[tuple[str, ...], int]]) -> Iterator[_Dimensions]:
         yield from (((place),) for place in places if (place,) != later)
 
 
+def with_moved_batch(trial: Trial) -> Trial | None:
+    """Return a trial that runs with another batch; None if its inputs have not all the same one."""
+    tensors = input_tensors(trial)
+    batches = {tensor.shape[:1] for _, tensor in tensors}
+    used = {size for _, tensor in tensors for size in tensor.shape}
+    if len(batches) != 1 or () in batches:
+        return None
+    moved, other = trial, next(size for size in _OTHER_BATCHES if size not in used or size == _OTHER_BATCHES[-1])
+    for path, tensor in tensors:
+        moved = changed(moved, path, with_dimension(tensor, 0, other))
+    return moved
+
+
 def has_size(trial: Trial, size: int) -> bool:
     """Return whether a dimension of an input has a size."""
     return any(size in tensor.shape for _, tensor in input_tensors(trial))
@@ -89,13 +105,97 @@ def _is_of_numbers(node: ast.expr) -> bool:
     return all(map(_is_of_numbers, (*node.args, *(keyword.value for keyword in node.keywords))))
 
 
+def _is_made_without_arguments(trial: Trial) -> bool:
+    return trial.init_text.removesuffix(".eval()").endswith("()")
+
+
 def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
     """Return under which condition alone the model of a failed trial runs, if no sound model has such a condition."""
     if len(input_tensors(trial)) == 1:
-        found = _state_of_length(outcome.error) or _product_without_transposition(trial, outcome)
+        found = (
+            _state_of_length(outcome.error)
+            or _product_without_transposition(trial, outcome)
+            or (None if _is_made_without_arguments(trial) else _product_of_other_axes(outcome))
+        )
         if found is not None:
             return found
     return _convolution_along_features(outcome)
+
+
+def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
+    """Return under which condition on the batch alone the model of a failed trial runs.
+
+    Args:
+        trial: One whose batch is no other size of it, by :func:`with_moved_batch`.
+        outcome: How it failed.
+    """
+    batch = int(input_tensors(trial)[0][1].shape[0])
+    found = _joined_without_batch(batch, outcome) or _unpacked_batch(batch, outcome)
+    # Of two inputs the rank of one may have been guessed wrongly.
+    return found or (_batch_beside_other_dimension(batch, outcome) if len(input_tensors(trial)) == 1 else None)
+
+
+def _joined_without_batch(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of a parameter with a batch of its own that is joined to what has one."""
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or call.name not in ("cat", "concat", "concatenate"):
+        return None
+    firsts = [(int(each.shape[0]), known.is_fixed(each, 0)) for each in call.taken if each.dim() > 1]
+    own = next((size for size, is_fixed in firsts if is_fixed and size != batch), None)
+    if own is None or (batch, False) not in firsts:
+        return None
+    return f"runs only where the batch is {own}: a parameter of the model is joined with that size to a batch"
+
+
+def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of operands of two ranks, of which the batch of one meets another dimension."""
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or not BROADCASTING.fullmatch(call.name.strip("_")) or len(call.operands) != 2:
+        return None
+    less, more = sorted(call.operands, key=torch.Tensor.dim)
+    if not 0 < less.dim() < more.dim() or not less.shape[0] == more.shape[0] == batch or known.is_fixed(less, 0):
+        return None
+    beside = more.dim() - less.dim()
+    if int(more.shape[beside]) in (1, batch):
+        return None
+    return (
+        f"runs only where dimension {beside} of {tuple(more.shape)} equals the batch, which the other operand, "
+        f"{tuple(less.shape)}, has there"
+    )
+
+
+def _unpacked_batch(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of what a layer returned and is unpacked along its batch, as if it were a tuple."""
+    last, known, error = outcome.last, outcome.weight_sizes, outcome.error
+    wanted = _UNPACKED.search(text_of(error)) if isinstance(error, ValueError) else None
+    if wanted is None or last is None or known is None or last.name != "unbind" or not last.taken:
+        return None
+    tensor = last.taken[0]
+    if tensor.dim() < 2 or tensor.shape[0] != batch or not known.is_fixed(tensor, -1):
+        return None
+    return f"runs only where the batch is {wanted.group(1)}: a tensor is unpacked like a tuple, along its batch"
+
+
+def _product_of_other_axes(outcome: TrialOutcome) -> str | None:
+    """Return the condition of a product of many matrices whose operands have the same sizes in another order.
+
+    Numbers were guessed for the constructor: without, that the sizes never fit is proven.
+    """
+    call = outcome.failing
+    if call is None or outcome.refuses_inputs or call.name.strip("_") not in PRODUCTS or len(call.operands) != 2:
+        return None
+    one, two = (tuple(map(int, each.shape)) for each in call.operands)
+    rank = len(one)
+    if rank <= _LARGEST_RANK or sorted(one) != sorted(two) or any(isinstance(each, nn.Parameter) for each in call.args):
+        return None
+    unfit = [at for at in range(rank - 2) if one[at] != two[at]]
+    if not unfit or one[-1] == two[-2]:
+        return None
+    at = unfit[0]
+    return (
+        f"runs only where sizes are equal that mean different things: {one[at]} and {two[at]} in dimension {at}, "
+        f"{one[-1]} and {two[-2]} along which the product sums; the operands have their axes in another order"
+    )
 
 
 def _state_of_length(error: BaseException | None) -> str | None:

@@ -11,8 +11,8 @@ from ..budget import Budget, OutOfTimeError
 from ..evidence import TargetFacts
 from ..runner import TrialOutcome, TrialRunner
 from ..values import Text, Trial
-from .coincidences import is_made_of_numbers, runs_only_where
-from .proof import contradicts_itself, fails_without_inputs
+from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
+from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks
 
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
 _TRIES_OF_LARGE_PROOF = 48
@@ -49,6 +49,8 @@ class ModelFaults:
             places, outcome = self._facts.places, run(trial) or outcome
             if self.is_conditional(trial, outcome) or (is_given and fails_without_inputs(trial, outcome, run, places)):
                 return True
+            if self.depends_on_batch(trial, run) is not None:
+                return True
             return is_varied and contradicts_itself(trial, outcome, run, places)
         return False
 
@@ -60,6 +62,21 @@ class ModelFaults:
         is_known = outcome.error is not None and (self.is_given(trial) or is_made_of_numbers(trial))
         self.only = (runs_only_where(trial, outcome) or "") if is_known else ""
         return bool(self.only)
+
+    def depends_on_batch(self, trial: Trial, run: Run) -> Trial | None:
+        """Return a failing trial with another batch, where with that the model is at fault; None if it is not.
+
+        :attr:`only` is the condition under which it runs then. With inputs of another rank it must not run.
+        """
+        moved = with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else None
+        outcome = None if moved is None else run(moved)
+        if moved is None or outcome is None or outcome.error is None:
+            return None
+        found = runs_only_with_batch(moved, outcome)
+        if found is None or not all(_fails(run(other)) for other in of_other_ranks(moved)):
+            return None
+        self.only = found
+        return moved
 
     def is_given(self, trial: Trial) -> bool:
         """Return whether no argument of the constructor was guessed."""
@@ -82,6 +99,10 @@ class ModelFaults:
         outcome = self._runner.run(trial, is_strict=True)
         is_undecided = outcome.error is not None and needs_data(outcome.error)
         return (self._runner.run_with_data(trial) or outcome) if is_undecided else outcome
+
+
+def _fails(outcome: TrialOutcome | None) -> bool:
+    return outcome is not None and outcome.error is not None
 
 
 def needs_data(error: BaseException) -> bool:

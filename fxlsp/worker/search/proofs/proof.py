@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Literal
 
 import torch
@@ -73,12 +74,12 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
         return True
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
-    effects = _Effects(outcome, run, places)
+    effects = _Effects(trial, outcome, run, places)
     options = optional_inputs(model, trial.inputs)
     if any(effects.of(changed(trial, ("inputs", key), guess)) != "same" for key, guess in options):
         return False
-    others = (other for other in _of_other_ranks(trial) if effects.of(other) == "other")
-    if not all(_fails_alike(other, effects.place, run, places) for other in others):
+    others = (other for other in of_other_ranks(trial) if effects.of(other) == "other")
+    if not all(_fails_by_itself(other, run, places) for other in others):
         return False
     if any(effects.of(other) == "other" for other in _of_other_types(trial)):
         return False
@@ -106,17 +107,15 @@ def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
     return sum(len(_DOUBLES.findall(line)) for file in files for line in linecache.getlines(file)) > 1
 
 
-def _fails_alike(trial: Trial, place: tuple[object, ...], run: Run, places: SourceMap) -> bool:
-    """Return whether a trial with inputs of another rank fails in the same place by reasons of its own, always.
+def _fails_by_itself(trial: Trial, run: Run, places: SourceMap) -> bool:
+    """Return whether a trial with inputs of another rank always fails, in its own place and by reasons of its own.
 
-    Without a batch, for example, other sizes do not fit than with one.
+    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist.
     """
     outcome = run(trial)
     if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
         return False
-    effects = _Effects(outcome, run, places)
-    if effects.place != place:
-        return False
+    effects = _Effects(trial, outcome, run, places)
     return is_of_ranks(outcome) or _is_without_influence(trial, effects, ("inputs",))
 
 
@@ -129,8 +128,9 @@ def _is_without_influence(trial: Trial, effects: _Effects, trees: tuple[str, ...
         alone = [effects.of(_with(trial, [number], _CHANGES[0])) for number in alike] if len(alike) > 1 else [together]
         if "other" in (together, *alone) or (together == "unknown" and "unknown" in alone):
             return False
-        # Those that nothing is known of alone have to be equal: together they are one number.
-        refused += alone.count("refused") + (together == "refused" and "unknown" in alone)
+        # Equal numbers that change nothing together are one number, and so are those that nothing is known of alone.
+        if together != "same":
+            refused += alone.count("refused") + (together == "refused" and "unknown" in alone)
     # Of two that are refused the sum may be what a layer takes.
     return effects.is_repeated and (refused < 2 or effects.is_of_code)
 
@@ -143,7 +143,7 @@ def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: 
     if _is_raised_on_purpose(outcome.error):
         # A method that a subclass has to define.
         return False
-    effects = _Effects(outcome, run, places)
+    effects = _Effects(trial, outcome, run, places)
     kinds = (Group(given.kind, tuple((key, Text(text)) for key, _ in given.items)) for text in _OTHER_KINDS)
     return all(effects.is_the_same_error(replace(trial, inputs=kind)) for kind in kinds)
 
@@ -161,11 +161,11 @@ def _is_raised_on_purpose(error: BaseException | None) -> bool:
 class _Effects:
     """What other numbers change in a failure."""
 
-    def __init__(self, outcome: TrialOutcome, run: Run, places: SourceMap) -> None:
+    def __init__(self, trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> None:
         self._first = outcome
         self._run = run
         self._places = places
-        self._reasons = reasons_of(outcome)
+        self._reasons = reasons_of(outcome) | _multiples(trial, outcome)
         self.place = self._place_of(outcome)
         self.is_repeated = False
         """Whether any trial failed in the same place."""
@@ -189,14 +189,16 @@ class _Effects:
         if came is None or came.error is None:
             return "other"
         is_there, is_as_far = self._place_of(came) == self.place, came.progress >= self._first.progress
-        if is_there and self._reasons & reasons_of(came):
-            self._reasons &= reasons_of(came)
+        reasons = reasons_of(came)
+        alike = self._reasons & (reasons | _multiples(trial, came)) if is_there and reasons else frozenset()
+        if alike:
+            self._reasons = alike
             self.is_repeated = True
             return "same"
         if isinstance(came.error, MixedTypesError):
             # A layer does not take the type, which has nothing to do with sizes.
             return "refused"
-        if is_as_far and (reasons_of(came) or not is_there):
+        if is_as_far and (reasons or not is_there):
             return "other"
         # It fails earlier, or there for another reason, as for its rank.
         return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
@@ -204,6 +206,26 @@ class _Effects:
     def _place_of(self, outcome: TrialOutcome) -> tuple[object, ...]:
         assert outcome.error is not None
         return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, self._places))
+
+
+def _multiples(trial: Trial, outcome: TrialOutcome) -> frozenset[object]:
+    """Return how many times a guessed number two sizes differ by: where that stays the same they never fit.
+
+    Such as a layer that is made for one of two tensors that are joined before it.
+    """
+    found: set[object] = set()
+    for (path, index), number in _values(trial):
+        if number:
+            found.update((at, path, index, Fraction(one - two, number)) for at, one, two in unfit_sizes(outcome))
+    return frozenset(found)
+
+
+def _values(trial: Trial) -> Iterator[tuple[_Number, int]]:
+    for path, part in leaves(trial):
+        if isinstance(part, Tensor):
+            yield from (((path, index), size) for index, size in enumerate(part.shape))
+        elif isinstance(part, Size):
+            yield (path, 0), part.value
 
 
 def _is_all_sizes(trial: Trial) -> bool:
@@ -231,14 +253,9 @@ def _are_small_arguments(trial: Trial, alike: list[_Number]) -> bool:
 def _numbers(trial: Trial, trees: tuple[str, ...]) -> Iterator[list[_Number]]:
     """Yield the numbers that were guessed, equal ones together: they may have to be."""
     alike = defaultdict(list)
-    for path, part in leaves(trial):
-        if path[0] not in trees:
-            continue
-        if isinstance(part, Tensor):
-            for index, size in enumerate(part.shape):
-                alike[size].append((path, index))
-        elif isinstance(part, Size):
-            alike[part.value].append((path, 0))
+    for (path, index), value in _values(trial):
+        if path[0] in trees:
+            alike[value].append((path, index))
     yield from alike.values()
 
 
@@ -252,7 +269,7 @@ def _with(trial: Trial, group: list[_Number], change: Callable[[int], int]) -> T
     return trial
 
 
-def _of_other_ranks(trial: Trial) -> list[Trial]:
+def of_other_ranks(trial: Trial) -> list[Trial]:
     """Return trials with inputs of another rank: each alone, and all of one rank."""
     given, found = tensors(trial), []
     for by in range(1 - _LARGEST_RANK, _LARGEST_RANK):

@@ -22,7 +22,9 @@ _LAST_OF_WEIGHT = {"linear": 0, "embedding": -1}
 """Which dimension of the weight is the last one of the result."""
 _OF_CHANNELS = frozenset({"batch_norm", "instance_norm", "group_norm"})
 """Functions whose weights have the size of the second dimension, whatever the rank."""
-_RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
+_RECURRENT = frozenset(
+    {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}
+)
 _Fixed = frozenset[int]
 """Dimensions of a tensor, counted from the first."""
 _NONE: _Fixed = frozenset()

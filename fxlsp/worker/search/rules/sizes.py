@@ -190,7 +190,7 @@ def _kernel(evidence: Evidence) -> Iterator[Edit]:
             if kernel > smallest and number_of(part) == kernel:
                 # It was taken for a number of features.
                 yield from ({path: with_number(part, size)} for size in (3, 2, 1))
-    yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
+    yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions, is_convolved=True)
 
 
 @rule("sizes of what is joined", "call", calls("cat", "stack", "concat", "concatenate", "hstack", "vstack"))

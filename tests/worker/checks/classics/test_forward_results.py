@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -196,10 +197,45 @@ def test_a_part_of_a_model_that_returns_nothing_is_reported(mistakes: Mistakes) 
                 self.block, self.head = Block(), nn.Linear(4, 2)
 
             def forward(self, x):
-                return self.head(self.block(x))
+                y = self.block(x)
+                return self.head(x), y
         """
     (problem,) = mistakes(text, "FX603")
     assert problem.module_path == "block"
+
+
+def test_a_part_that_returns_nothing_is_reported_where_its_result_is_used_and_not_twice(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = """
+        from torch import nn
+
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(4, 4)
+
+            def forward(self, x):
+                x = self.lin(x).relu()
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks, self.head = nn.ModuleList([Block(), Block()]), nn.Linear(4, 2)
+
+            def forward(self, x):
+                for block in self.blocks:
+                    x = block(x)
+                return self.head(x)
+        """
+    for recipe in (("Net()", "torch.ones(2, 4)"), ()):
+        problems = worker.report(write(text) + ":Net", *recipe).problems
+        found = [each for each in problems if each.code.startswith(("FX4", "FX6"))]
+        # The result is used in the next block and behind the last one: fxlsp check shows that as one problem.
+        assert {(each.code, each.severity) for each in found} == {("FX401", "error")}
+        for error in found:
+            assert "returns nothing: is a `return` missing?" in error.message
+            assert "this is computed last" in [each.message for each in error.related]
 
 
 @pytest.mark.torchvision
