@@ -196,6 +196,18 @@ SOUND: dict[str, _Net] = {
         "x",
         "b, n, c = x.shape\nreturn self.a(x) + self.rows",
     ),
+    "a token for each example of a batch that the constructor is given": (
+        "width, batch_size",
+        "self.a = nn.Linear(width, 24)\nself.token = nn.Parameter(torch.zeros(batch_size, 1, 24))",
+        "x",
+        "b, n, c = x.shape\nreturn torch.cat([self.token, self.a(x)], 1)",
+    ),
+    "a table that is joined behind the rows": (
+        "width",
+        "self.a, self.table = nn.Linear(width, 24), nn.Parameter(torch.zeros(64, 24))",
+        "x",
+        "b, c = x.shape\nreturn torch.cat([self.a(x), self.table], 0)",
+    ),
     "weights of channels that are an input": (
         "",
         "self.a = nn.Conv2d(3, 24, 1)",

@@ -208,6 +208,39 @@ def test_a_mistake_has_one_code_however_inputs_are_found(name: str, worker: Work
     }
 
 
+WITH_EACH_INPUT = (
+    "misspelt_attribute",
+    "undefined_variable",
+    "adds_layer",
+    "missing_argument",
+    "dimension",
+    "attribute_of_none",
+    "module_index_out",
+    "two_linears",
+    "conv_linear",
+    "stack",
+)
+
+
+@pytest.mark.parametrize("name", WITH_EACH_INPUT)
+def test_a_failure_is_the_same_at_a_call_site_in_a_comment_as_a_guess_and_after_a_restart(
+    name: str, worker: Worker, models: Path
+) -> None:
+    mistake, target = MISTAKES[name], f"{models}:{name}"
+    guessed = worker.report(target)
+    guess = {"init": guessed.recipe.init, "inputs": guessed.recipe.inputs, "source": "search"}
+    found = {
+        "call site": failures(worker.report(target, f"{name}()", mistake.inputs, source="call-site")),
+        "comment": failures(worker.report(target, f"{name}()", mistake.inputs, source="comment")),
+        "guess": failures(guessed),
+        "restart": failures(worker.report(target, guess=guess)),
+    }
+    assert {way: [each[:2] for each in problems] for way, problems in found.items()} == {
+        way: [(mistake.code, "error")] for way in found
+    }
+    assert len({line for problems in found.values() for _, _, line in problems}) == 1
+
+
 @pytest.mark.parametrize("name", BY_WORDS)
 def test_a_failure_that_is_none_of_sizes_is_proven_too(name: str, worker: Worker, models: Path) -> None:
     stated = failures(worker.report(f"{models}:{name}", f"{name}()", BY_WORDS[name].inputs))

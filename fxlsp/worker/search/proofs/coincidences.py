@@ -21,6 +21,7 @@ from ..rules.ranks_dtypes import PRODUCTS
 from ..rules.sizes import BROADCASTING
 from ..runner import TrialOutcome
 from ..values import Trial, changed, input_tensors, with_dimension
+from .reasons import unfit_sizes
 
 _STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
 _UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
@@ -130,19 +131,26 @@ def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
         outcome: How it failed.
     """
     batch = int(input_tensors(trial)[0][1].shape[0])
-    found = _joined_without_batch(batch, outcome) or _unpacked_batch(batch, outcome)
+    found = _joined_without_batch(trial, batch, outcome) or _unpacked_batch(batch, outcome)
     # Of two inputs the rank of one may have been guessed wrongly.
     return found or (_batch_beside_other_dimension(batch, outcome) if len(input_tensors(trial)) == 1 else None)
 
 
-def _joined_without_batch(batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of a parameter with a batch of its own that is joined to what has one."""
+def _joined_without_batch(trial: Trial, batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of a parameter with a batch of its own that is joined to what has one.
+
+    None if an argument of the constructor says that batch.
+    """
     call, known = outcome.failing, outcome.weight_sizes
     if call is None or known is None or call.name not in ("cat", "concat", "concatenate"):
         return None
+    unfit = unfit_sizes(outcome)
+    if not unfit or any(at != -each.dim() for at, _, _ in unfit for each in call.taken):
+        # It fails by other sizes, or joins along the batch.
+        return None
     firsts = [(int(each.shape[0]), known.is_fixed(each, 0)) for each in call.taken if each.dim() > 1]
     own = next((size for size, is_fixed in firsts if is_fixed and size != batch), None)
-    if own is None or (batch, False) not in firsts:
+    if own is None or (batch, False) not in firsts or str(own) in re.findall(r"\d+", trial.init_text):
         return None
     return f"runs only where the batch is {own}: a parameter of the model is joined with that size to a batch"
 

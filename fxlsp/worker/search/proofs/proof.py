@@ -79,7 +79,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     if any(effects.of(changed(trial, ("inputs", key), guess)) != "same" for key, guess in options):
         return False
     others = (other for other in of_other_ranks(trial) if effects.of(other) == "other")
-    if not all(_fails_by_itself(other, run, places) for other in others):
+    if not all(_fails_by_itself(other, effects.place, run, places) for other in others):
         return False
     if any(effects.of(other) == "other" for other in _of_other_types(trial)):
         return False
@@ -107,16 +107,18 @@ def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
     return sum(len(_DOUBLES.findall(line)) for file in files for line in linecache.getlines(file)) > 1
 
 
-def _fails_by_itself(trial: Trial, run: Run, places: SourceMap) -> bool:
-    """Return whether a trial with inputs of another rank always fails, in its own place and by reasons of its own.
+def _fails_by_itself(trial: Trial, place: tuple[object, ...], run: Run, places: SourceMap) -> bool:
+    """Return whether a trial with inputs of another rank always fails, by reasons of its own.
 
-    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist.
+    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist. At another
+    ``place`` other arguments of the constructor might mend it.
     """
     outcome = run(trial)
     if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
         return False
     effects = _Effects(trial, outcome, run, places)
-    return is_of_ranks(outcome) or _is_without_influence(trial, effects, ("inputs",))
+    trees = ("inputs",) if effects.place == place else ("init", "inputs")
+    return is_of_ranks(outcome) or _is_without_influence(trial, effects, trees)
 
 
 def _is_without_influence(trial: Trial, effects: _Effects, trees: tuple[str, ...] = ("init", "inputs")) -> bool:

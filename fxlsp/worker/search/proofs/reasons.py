@@ -82,8 +82,10 @@ def is_of_wrong_type(outcome: TrialOutcome) -> bool:
 
 
 def is_of_ranks(outcome: TrialOutcome) -> bool:
-    """Return whether tensors of several ranks were to be joined, which no size changes."""
+    """Return whether tensors of several ranks are joined, or a dimension does not exist: no size changes that."""
     call = outcome.failing
+    if isinstance(outcome.error, IndexError) and _BEYOND.search(text_of(outcome.error)):
+        return True
     if call is None or call.name.strip("_") not in _JOINING:
         return False
     return len({tensor.dim() for tensor in call.taken}) > 1
