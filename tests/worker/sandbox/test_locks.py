@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from benchmarks.reliability.system_calls import Target, attack, can_attack
+from benchmarks.reliability.system_calls import can_attack
+from tests.support.waiting import PATIENCE
 from tests.support.worker import Worker
 
+PROJECT = Path(__file__).parents[3]
 NET = """
 import ctypes, fcntl, struct, threading
 import torch
@@ -83,6 +85,14 @@ def test_where_the_system_refuses_nothing_python_takes_no_lock(tmp_path: Path) -
 
 @pytest.mark.skipif(not can_attack(), reason="this system does not contain a process so far that it is safe")
 def test_no_random_system_call_reaches_what_is_the_users(tmp_path: Path) -> None:
-    wrong, count = attack(Target(tmp_path), Random(7), 4)
+    # A process of its own, small: it is forked for each of hundreds of calls.
+    program = """
+        import json, pathlib, random, sys
+        from benchmarks.reliability.system_calls import Target, attack
+        print(json.dumps(attack(Target(pathlib.Path(sys.argv[1])), random.Random(7), 4)))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)]
+    ran = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True, timeout=4 * PATIENCE)
+    wrong, count = json.loads(ran.stdout)
     assert wrong == []
     assert count > 1000
