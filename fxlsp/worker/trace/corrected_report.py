@@ -12,12 +12,10 @@ import torch.fx
 
 from ...report.code_records import Trait
 from ...report.codes import (
-    CODE_FAILS,
     FACTORY,
     ITERATION,
     NOT_LOADED,
     NOTHING_RETURNED,
-    OPERATION_FAILS,
     codes_with,
     severity_of,
 )
@@ -43,7 +41,7 @@ _LACKS = re.compile(
     re.VERBOSE,
 )
 _NO_MODULE = re.compile(r"No module named '[^']+'")
-_FAILING = (OPERATION_FAILS, CODE_FAILS)
+_FAILING = codes_with(Trait.RAISES)
 _OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from fxlsp.report.problems import Failure, Problem, Severity
+from fxlsp.report.code_records import Severity
+from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.report import Report
 
 _HEAD = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
