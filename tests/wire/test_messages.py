@@ -38,6 +38,7 @@ from fxlsp.wire.messages import (
     RecoveredMessage,
     Refused,
     ReportMessage,
+    ShapesMessage,
     StackFrame,
     Stage,
     SymbolsMessage,
@@ -176,6 +177,7 @@ TRAVELLING: list[tuple[WireMessage, dict[str, Any]]] = [
         RecoveredMessage(REPORT, (PROBLEM,), (0, 2)),
         {"type": "recovered", "report": REPORT.to_json(), "findings": [PROBLEM.to_json()], "followed": [0, 2]},
     ),
+    (ShapesMessage(({"x": [2, 3]},)), {"type": "shapes", "runs": [{"x": [2, 3]}]}),
     (
         SymbolsMessage(SymbolicSizes({"B": 2}, (["B", 3],), ([0],), ([],))),
         {
