@@ -12,8 +12,8 @@ import statistics
 import tempfile
 import time
 
-from fxlsp.worker.sandbox.containment import Containment
-from fxlsp.worker.sandbox.landlock import NO_LANDLOCK, landlock_version
+from fxlsp.tracing.isolation.sandbox.containment import Containment
+from fxlsp.tracing.isolation.sandbox.landlock import NO_LANDLOCK, landlock_version
 
 FORKS = 300
 

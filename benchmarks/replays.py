@@ -29,7 +29,7 @@ FLASH_SECONDS = 2.0
 SETTLE_SECONDS = 4.0
 """After the last key, until the last problems are there."""
 
-INTERNAL = re.compile(r"0x[0-9a-fA-F]{5,}|_fxlsp_worker|_?Fxlsp[A-Z]\w*|DuckValue|StandIn")
+INTERNAL = re.compile(r"0x[0-9a-fA-F]{5,}|_fxlsp_tracing|_?Fxlsp[A-Z]\w*|DuckValue|StandIn")
 """Addresses in memory, and names that no user has written."""
 
 Shown = tuple[str, str]

@@ -44,8 +44,8 @@ from benchmarks.corpora.classes import BareClass, bare_classes, unresolved
 from benchmarks.corpora.files import model_files
 from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
-from fxlsp.worker.search.rules import RULES, RuleCounts
-from fxlsp.worker.supervisor.warmup import prepare_torch
+from fxlsp.tracing.processes.worker.warmup import prepare_torch
+from fxlsp.tracing.search.rules import RULES, RuleCounts
 
 SECONDS = 20
 Answer = dict[str, Any]
@@ -167,16 +167,16 @@ def _answered(each: BareClass, root: str, scratch: str) -> Answer:
 def _searched(each: BareClass, root: str, scratch: str) -> Answer:
     import torch
 
-    from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError
-    from fxlsp.worker.building.fake_tensors import new_fake_mode
-    from fxlsp.worker.building.targets import ModelTarget
-    from fxlsp.worker.loading.loader import Loader
-    from fxlsp.worker.locations.expressions import Expressions
-    from fxlsp.worker.locations.source_map import SourceMap
-    from fxlsp.worker.locations.sources import Sources
-    from fxlsp.worker.sandbox.audit import refuse_side_effects
-    from fxlsp.worker.search.runner import RunConditions
-    from fxlsp.worker.torch_private import compile_in_process
+    from fxlsp.tracing.isolation.sandbox.audit import refuse_side_effects
+    from fxlsp.tracing.isolation.torch_private import compile_in_process
+    from fxlsp.tracing.model.building.builder import Builder, FakesFailedError, NoModelError
+    from fxlsp.tracing.model.building.fake_tensors import new_fake_mode
+    from fxlsp.tracing.model.loading.loader import Loader
+    from fxlsp.tracing.model.locations.expressions import Expressions
+    from fxlsp.tracing.model.locations.source_map import SourceMap
+    from fxlsp.tracing.model.locations.sources import Sources
+    from fxlsp.tracing.model.targets import ModelTarget
+    from fxlsp.tracing.search.trials.runner import RunConditions
 
     torch.set_num_threads(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -216,9 +216,9 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
     """
     import torch
 
-    from fxlsp.worker.building.builder import NoModelError
-    from fxlsp.worker.building.recipes import find_target
-    from fxlsp.worker.search.api import RecipeSearch
+    from fxlsp.tracing.model.building.builder import NoModelError
+    from fxlsp.tracing.model.building.recipes import find_target
+    from fxlsp.tracing.search.api import RecipeSearch
 
     start = time.perf_counter()
     loaded = builder.load()
@@ -257,7 +257,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
 
 def _is_made_by_default(cls: Any, name: str) -> bool:
     """Whether it needs no arguments."""
-    from fxlsp.worker.building.recipes import UnusableRecipeError, default_init
+    from fxlsp.tracing.model.building.recipes import UnusableRecipeError, default_init
 
     try:
         default_init(cls, name)

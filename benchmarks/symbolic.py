@@ -19,17 +19,17 @@ from typing import Any
 import torch
 from torch import nn
 
-from fxlsp.worker.building.fake_tensors import fake_construction, make_init_skippable, new_fake_mode
-from fxlsp.worker.locations.expressions import Expressions
-from fxlsp.worker.locations.source_map import SourceMap
-from fxlsp.worker.locations.sources import Sources
-from fxlsp.worker.plain_pass.interpreter import ValueInterpreter
-from fxlsp.worker.plain_pass.tracer import ModulePathTracer
-from fxlsp.worker.symbolic.axes import AxisGroup, InputAxes
-from fxlsp.worker.symbolic.free_sizes import FreeSizes
-from fxlsp.worker.symbolic.graph_runs import GraphRuns, RunSizes, sizes_in
-from fxlsp.worker.symbolic.names import names_of
-from fxlsp.worker.symbolic.sizes import Dims, deadline, fitted_shapes, seconds_for
+from fxlsp.tracing.model.building.fake_tensors import fake_construction, make_init_skippable, new_fake_mode
+from fxlsp.tracing.model.capture.interpreter import ValueInterpreter
+from fxlsp.tracing.model.capture.tracer import ModulePathTracer
+from fxlsp.tracing.model.locations.expressions import Expressions
+from fxlsp.tracing.model.locations.source_map import SourceMap
+from fxlsp.tracing.model.locations.sources import Sources
+from fxlsp.tracing.passes.symbolic.axes import AxisGroup, InputAxes
+from fxlsp.tracing.passes.symbolic.free_sizes import FreeSizes
+from fxlsp.tracing.passes.symbolic.graph_runs import GraphRuns, RunSizes, sizes_in
+from fxlsp.tracing.passes.symbolic.names import names_of
+from fxlsp.tracing.passes.symbolic.sizes import Dims, deadline, fitted_shapes, seconds_for
 
 SETS = 5
 _MOST_TRIES = 40

@@ -33,11 +33,11 @@ LEFT_OUT = "LEFT OUT: its interpreter or its torch is not to be had on this mach
 # The worker depends on torch's version, the editor's commands on what Python says of annotations. The tests of the
 # search, of torchvision's models and of system calls take much processor time and do not depend on versions.
 VERSION_TESTS = [
-    "tests/worker",
+    "tests/tracing",
     "tests/server/commands/test_record.py",
-    "--ignore=tests/worker/search",
-    "--ignore=tests/worker/plain_pass/test_torchvision.py",
-    "--ignore=tests/worker/sandbox/test_locks.py",
+    "--ignore=tests/tracing/search",
+    "--ignore=tests/tracing/model/capture/test_torchvision.py",
+    "--ignore=tests/tracing/isolation/sandbox/test_locks.py",
 ]
 ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "worksteal"]
 

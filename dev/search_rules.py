@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.search import rule_counts
-from fxlsp.worker.search.rules import RULES, RuleCounts
-from fxlsp.worker.search.rules.registry import ordered
+from fxlsp.tracing.search.rules import RULES, RuleCounts
+from fxlsp.tracing.search.rules.registry import ordered
 
 PAGE = Path(__file__).parents[1] / "docs" / "design" / "search.md"
 BEGIN, END = "<!-- rules -->\n", "<!-- end rules -->\n"

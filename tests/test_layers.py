@@ -31,7 +31,7 @@ LAYERS = {
     "recording": layer(relative_only=True),
     "report": layer(relative_only=True),
     "wire": layer("report", relative_only=True),
-    "worker": layer("report", "wire", packages=("torch",), relative_only=True),
+    "tracing": layer("report", "wire", packages=("torch",), relative_only=True),
     "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "wire", "source", "recording", packages=("platformdirs", "tomli")),
     "ide": layer("report", "wire", "source", "engine"),
@@ -44,31 +44,87 @@ LAYERS = {
 """Every folder of the package, and what it may import beside itself and the standard library."""
 
 ORDERS = {
-    "worker": """
-        torch_private, module_tree
-        sandbox, locations, operations
-        loading
-        building
+    "tracing": """
+        isolation
+        model
+        search
+        passes
+        job
         processes
-        plain_pass
-        checks
-        recovery, search
-        symbolic
-        trace
-        supervisor
         bootstrap
     """,
-    "worker/operations": """
+    "tracing/isolation": """
+        torch_private
+        sandbox
+        child_processes
+    """,
+    "tracing/model": """
+        module_tree, targets
+        locations, operations
+        loading, diagnosis
+        building
+        capture
+    """,
+    "tracing/model/operations": """
         operation
         layers, elementwise, reshaping
         windows, products, fitting_numbers, sequences
         mismatches
     """,
-    "worker/checks": """
+    "tracing/model/diagnosis": """
+        misspelt, local_variables, guessed_branches
+        failures, constructor_mistakes
+        own_mistakes, returned_values, guess_severity
+    """,
+    "tracing/search": """
+        trials
+        priors
+        evidence, synthesis, size_edits, wanted_sizes, conventions
+        conditions, starts
+        rules
+        proofs
+        final_form
+        engine
+        api
+    """,
+    "tracing/search/trials": """
+        values, budget, acceptance, weight_sizes
+        duck, trial_queue
+        runner
+    """,
+    "tracing/passes": """
+        checks, symbolic
+        recovery
+        timing
+        plain_pass
+    """,
+    "tracing/passes/checks": """
         base
         paths, unused, silent
         classics
         registry
+    """,
+    "tracing/job": """
+        load, recipe_failures, corrected_report, user_tracer
+        data_pass, recovery_job, searched_model
+        job
+    """,
+    "tracing/processes": """
+        worker
+        supervisor
+        start
+    """,
+    "tracing/processes/worker": """
+        checkpoint_inputs, request_execution, command_reader, warmup
+        checkpoint
+        worker_main, spawned_main
+    """,
+    "tracing/processes/supervisor": """
+        scratch_folder, resource_use
+        worker_handle
+        forked_worker, spawned_worker, pool
+        checkpoint_handles, spawn_pool
+        fork_pool, supervisor
     """,
     "source": """
         text
@@ -258,17 +314,17 @@ def test_the_package_itself_imports_nothing_before_it_is_asked_to_record() -> No
     [
         ("report/x.py", "import torch", "imports the package torch"),
         ("report/x.py", "from fxlsp.report import graph", "by its absolute name"),
-        ("report/x.py", "from ..worker import template", "imports the layer worker"),
+        ("report/x.py", "from ..tracing import job", "imports the layer tracing"),
         ("report/x.py", "from .. import __version__", "which is not there"),
-        ("wire/x.py", "from ..worker.trace import job", "imports the layer worker"),
-        ("worker/deep/x.py", "def f():\n    from ...engine.state.snapshot import Snapshot", "imports the layer engine"),
-        ("worker/deep/x.py", "from ... import engine", "imports the layer engine"),
-        ("worker/x.py", "import torchvision", "imports the package torchvision"),
+        ("wire/x.py", "from ..tracing.job import job", "imports the layer tracing"),
+        ("tracing/deep/x.py", "def f():\n    from ...engine.index import Index", "imports the layer engine"),
+        ("tracing/deep/x.py", "from ... import engine", "imports the layer engine"),
+        ("tracing/x.py", "import torchvision", "imports the package torchvision"),
         ("source/x.py", "from .positions import Span", "by a relative name"),
         ("ide/x.py", "from lsprotocol import types", "imports the package lsprotocol"),
         ("ide/x.py", "import fxlsp.server.main", "imports the layer server"),
-        ("server/x.py", "from fxlsp.worker.plain_pass.tracer import T", "imports the layer worker"),
-        ("server/x.py", "from fxlsp import worker", "imports the layer worker"),
+        ("server/x.py", "from fxlsp.tracing.model.capture.tracer import T", "imports the layer tracing"),
+        ("server/x.py", "from fxlsp import tracing", "imports the layer tracing"),
     ],
 )
 def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
@@ -279,8 +335,8 @@ def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("worker/x.py", "from ..report.graph import Node\nfrom .plain_pass.tracer import T\nimport torch.fx"),
-        ("worker/deep/x.py", "from ...report import problems\nfrom ..plain_pass.tracer import T"),
+        ("tracing/x.py", "from ..report.graph import Node\nfrom .model.capture.tracer import T\nimport torch.fx"),
+        ("tracing/deep/x.py", "from ...report import problems\nfrom ..model.capture.tracer import T"),
         ("server/x.py", "from fxlsp import __version__\nfrom fxlsp.ide.hover.hover import hover"),
     ],
 )
@@ -291,10 +347,12 @@ def test_an_allowed_import_passes(file: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("worker/loading/x.py", "from ..building.builder import Builder"),
-        ("worker/loading/x.py", "from .. import building"),
-        ("worker/sandbox/x.py", "def f():\n    from ..locations.sources import Sources"),
-        ("worker/checks/base/x.py", "from ..registry import CHECKS"),
+        ("tracing/model/loading/x.py", "from ..building.builder import Builder"),
+        ("tracing/model/loading/x.py", "from .. import building"),
+        ("tracing/isolation/sandbox/x.py", "def f():\n    from ...model.locations.sources import Sources"),
+        ("tracing/passes/checks/base/x.py", "from ..registry import CHECKS"),
+        ("tracing/search/rules/x.py", "from ...job.load import RequestLoad"),
+        ("tracing/processes/worker/warmup.py", "from ..supervisor.pool import WorkerPool"),
         ("source/text/x.py", "from fxlsp.source.python import scopes"),
         ("engine/state/x.py", "from fxlsp.engine.session.workspace import Workspace"),
         ("ide/hints.py", "from fxlsp.ide.hover.text import Text"),
@@ -308,8 +366,8 @@ def test_an_import_against_the_order_is_found(file: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("worker/building/x.py", "from ..loading.loader import Loader\nfrom .recipes import evaluate"),
-        ("worker/checks/silent/x.py", "from ..base.check import Check\nfrom ...building.builder import Builder"),
+        ("tracing/model/building/x.py", "from ..loading.loader import Loader\nfrom .recipes import evaluate"),
+        ("tracing/passes/checks/silent/x.py", "from ..base.check import Check\nfrom ....model.building import builder"),
         ("source/text/x.py", "if TYPE_CHECKING:\n    from fxlsp.source.python.scopes import Scope"),
         ("ide/setting_problems.py", "from fxlsp.ide.problems import problems"),
     ],

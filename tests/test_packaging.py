@@ -10,7 +10,7 @@ from dev.environment import OLDEST
 from dev.interpreters import find, probe
 from dev.matrix import claimed
 from fxlsp import __version__
-from fxlsp.worker.supervisor.start import OLDEST_PYTHON, OLDEST_TORCH
+from fxlsp.tracing.processes.start import OLDEST_PYTHON, OLDEST_TORCH
 
 PROJECT = Path(__file__).parents[1]
 

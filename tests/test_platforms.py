@@ -122,7 +122,7 @@ def test_windows_notices_the_end_of_the_editor(pid: int, waited: int, alive: boo
 def test_windows_measures_memory_and_lowers_priorities(windows: Emulated) -> None:
     kernel = Kernel()
     windows.give(ctypes, windll=SimpleNamespace(kernel32=kernel))
-    system = windows.load("fxlsp.worker.processes.system")
+    system = windows.load("fxlsp.tracing.isolation.child_processes.system")
     assert system.resident_megabytes(7) == 5
     assert system.resident_megabytes(8) == 0
     system.lower_priority(7)
@@ -170,7 +170,7 @@ def test_windows_receives_the_socket(
 
 
 def test_windows_keeps_the_folders_of_running_supervisors(windows: Emulated, tmp_path: Path) -> None:
-    folders = windows.load("fxlsp.worker.supervisor.scratch_folder")
+    folders = windows.load("fxlsp.tracing.processes.supervisor.scratch_folder")
     (tmp_path / "in-use").write_bytes(b"locked")
     assert not folders._is_locked(str(tmp_path / "in-use"))
 
@@ -196,12 +196,12 @@ def test_windows_locks_a_file_in_the_folder(windows: Emulated, tmp_path: Path) -
 
 
 def test_windows_limits_nothing_by_the_system(windows: Emulated) -> None:
-    assert "resource" not in vars(windows.load("fxlsp.worker.sandbox.resource_limits"))
+    assert "resource" not in vars(windows.load("fxlsp.tracing.isolation.sandbox.resource_limits"))
 
 
 def test_windows_has_neither_system_calls_nor_semaphores_of_the_system(windows: Emulated) -> None:
-    calls = windows.load("fxlsp.worker.sandbox.system_call", "nt")
-    semaphores = windows.load("fxlsp.worker.sandbox.semaphores", "nt")
+    calls = windows.load("fxlsp.tracing.isolation.sandbox.system_call", "nt")
+    semaphores = windows.load("fxlsp.tracing.isolation.sandbox.semaphores", "nt")
     assert calls._libc is None
     windows.module("_multiprocessing")
     semaphores.keep_semaphores_local()
@@ -224,8 +224,8 @@ def test_windows_finds_the_interpreter_of_an_environment(windows: Emulated, tmp_
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
 def test_elsewhere_than_on_linux_the_system_contains_nothing(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
     emulated = Emulated(monkeypatch, platform)
-    assert emulated.load("fxlsp.worker.sandbox.landlock").landlock_version() == 0
-    assert not emulated.load("fxlsp.worker.sandbox.seccomp").has_seccomp()
+    assert emulated.load("fxlsp.tracing.isolation.sandbox.landlock").landlock_version() == 0
+    assert not emulated.load("fxlsp.tracing.isolation.sandbox.seccomp").has_seccomp()
 
 
 def test_macos_names_the_file_of_a_descriptor(mac: Emulated, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_macos_names_the_file_of_a_descriptor(mac: Emulated, tmp_path: Path) -> 
 
     mac.give(os, readlink=no_link)
     mac.give(fcntl, F_GETPATH=50, fcntl=lambda _descriptor, _command, _buffer: os.fsencode(tmp_path) + bytes(100))
-    assert mac.load("fxlsp.worker.sandbox.audit")._path_of(3) == str(tmp_path)
+    assert mac.load("fxlsp.tracing.isolation.sandbox.audit")._path_of(3) == str(tmp_path)
 
 
 def test_macos_measures_memory(mac: Emulated) -> None:
@@ -245,7 +245,7 @@ def test_macos_measures_memory(mac: Emulated) -> None:
         return size
 
     mac.give(ctypes, CDLL=lambda *_, **__: SimpleNamespace(proc_pidinfo=info))
-    assert mac.load("fxlsp.worker.processes.system").resident_megabytes(1) == 3
+    assert mac.load("fxlsp.tracing.isolation.child_processes.system").resident_megabytes(1) == 3
 
 
 def test_macos_notices_the_end_of_the_editor(mac: Emulated) -> None:
@@ -262,7 +262,7 @@ def test_a_process_of_macos_ends_with_its_parent(tmp_path: Path) -> None:
     child = f"""
         import os, sys, time
         sys.platform = "darwin"
-        from fxlsp.worker.processes import lifetime
+        from fxlsp.tracing.isolation.child_processes import lifetime
         lifetime._WATCH_SECONDS = 0.01
         end = os._exit
         os._exit = lambda code: (open({str(ended)!r}, "w").close(), end(code))

@@ -13,7 +13,7 @@ import fxlsp
 from dev.structure.private_torch import private_uses
 
 PACKAGE = Path(fxlsp.__file__).parent
-PLACE = PACKAGE / "worker" / "torch_private"
+PLACE = PACKAGE / "tracing" / "isolation" / "torch_private"
 IN_USERS_PROGRAM = PACKAGE / "recording" / "tensors.py"
 
 

@@ -15,13 +15,13 @@ def project(tmp_path: Path) -> Path:
     files = {
         "fxlsp/engine/session/plan.py": "",
         "fxlsp/engine/session/jobs.py": "from fxlsp.engine.session.plan import plan",
-        "fxlsp/worker/a/b.py": "from ..c import d",
-        "fxlsp/worker/c/d.py": "",
+        "fxlsp/tracing/a/b.py": "from ..c import d",
+        "fxlsp/tracing/c/d.py": "",
         "tests/engine/session/test_plan.py": "",
         "tests/server/test_far.py": "import tests.support.helper",
         "tests/support/helper.py": "from fxlsp.engine.session import jobs",
-        "tests/worker/test_whole.py": "",
-        "tests/worker/a/test_b.py": "",
+        "tests/tracing/test_whole.py": "",
+        "tests/tracing/a/test_b.py": "",
         "tests/editors/test_editor.py": "from fxlsp.engine.session import plan",
     }
     for path, text in files.items():
@@ -36,15 +36,15 @@ def test_the_mirroring_folder_comes_before_what_imports_a_changed_file(project: 
 
 
 def test_a_folder_without_a_mirror_is_tested_by_the_nearest_one_above(project: Path) -> None:
-    assert reached_tests(["fxlsp/worker/c/d.py"], project) == ["tests/worker/test_whole.py"]
+    assert reached_tests(["fxlsp/tracing/c/d.py"], project) == ["tests/tracing/test_whole.py"]
 
 
 def test_a_changed_test_is_run_and_a_file_that_is_gone_reaches_nothing(project: Path) -> None:
-    assert reached_tests(["tests/worker/a/test_b.py", "fxlsp/gone.py", "README.md"], project) == [
-        "tests/worker/a/test_b.py"
+    assert reached_tests(["tests/tracing/a/test_b.py", "fxlsp/gone.py", "README.md"], project) == [
+        "tests/tracing/a/test_b.py"
     ]
 
 
 def test_of_this_repository_a_change_of_the_wire_reaches_every_layer() -> None:
     reached = {Path(path).parts[1] for path in reached_tests(["fxlsp/wire/messages.py"], PROJECT)}
-    assert {"wire", "engine", "worker", "server", "cli"} <= reached
+    assert {"wire", "engine", "tracing", "server", "cli"} <= reached

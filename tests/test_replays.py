@@ -44,6 +44,6 @@ def test_the_time_to_a_message_begins_with_the_finished_mistake() -> None:
     assert list(played.delays()) == [("FX401", 1.5), ("FX101", None)]
 
 
-@pytest.mark.parametrize("message", ["<object at 0x7f5fe0d34460>", "_fxlsp_worker.loading", "given _FxlspProxy"])
+@pytest.mark.parametrize("message", ["<object at 0x7f5fe0d34460>", "_fxlsp_tracing.loading", "given _FxlspProxy"])
 def test_internal_names_are_found_in_messages(message: str) -> None:
     assert INTERNAL.search(message)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from benchmarks.corpora.modules import holds
-from fxlsp.worker.loading.scopes import free_names
+from fxlsp.tracing.model.loading.scopes import free_names
 
 _SCOPES = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)

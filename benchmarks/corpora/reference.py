@@ -30,7 +30,7 @@ import torch.fx
 
 from benchmarks.corpora.eager import EagerRun, record_run, touch
 from benchmarks.corpora.frames import raised_at
-from fxlsp.worker.sandbox.weights import skip_weights
+from fxlsp.tracing.isolation.sandbox.weights import skip_weights
 
 Json = dict[str, Any]
 

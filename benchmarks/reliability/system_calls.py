@@ -24,9 +24,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from benchmarks.reliability.progress import Outcome, Share
-from fxlsp.worker.sandbox.containment import Containment
-from fxlsp.worker.sandbox.landlock import landlock_version, signals_are_refused
-from fxlsp.worker.sandbox.seccomp import has_seccomp
+from fxlsp.tracing.isolation.sandbox.containment import Containment
+from fxlsp.tracing.isolation.sandbox.landlock import landlock_version, signals_are_refused
+from fxlsp.tracing.isolation.sandbox.seccomp import has_seccomp
 
 NUMBERS = range(480)
 """More than there are."""

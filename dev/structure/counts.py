@@ -32,8 +32,8 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "worker": 36000,
-    "worker/search": 9800,
+    "tracing": 36000,
+    "tracing/search": 9800,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0
@@ -45,12 +45,14 @@ CODE_TABLES = 1
 OLD_WORDS = 0
 """Names of tests, and of what the editors' sources define, in words that have a better one."""
 
-_TORCH_PRIVATE = ("worker/torch_private/", "recording/tensors.py")
-_BYTECODE = "worker/locations/bytecode.py"
+_TORCH_PRIVATE = ("tracing/isolation/torch_private/", "recording/tensors.py")
+_BYTECODE = "tracing/model/locations/bytecode.py"
 _OFFSETS = frozenset({"f_lasti", "tb_lasti", "co_code", "co_positions", "opname", "get_instructions"})
 _MAY_READ_BYTECODE = re.compile("|".join((*_OFFSETS, r"import dis\b")))
 _IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
-_ONE_A_FEATURE = re.compile(r"__init__|__main__|server/(requests|commands|sync)/|ide/fixes/|worker/checks/|cli/\w+\.py")
+_ONE_A_FEATURE = re.compile(
+    r"__init__|__main__|server/(requests|commands|sync)/|ide/fixes/|tracing/passes/checks/|cli/\w+\.py"
+)
 _TEST = re.compile(r"\bdef (test_\w+)")
 _OLD_IN_TESTS = re.compile(r"_(stands?|told|tells?|is_said|template|callsites?|offspring|nursery)(?=_|$)")
 _OLD_IN_EDITORS = re.compile(r"\b(told|heard|GOODBYE)\b(?=\s*[:=(])")

@@ -14,7 +14,7 @@ from tests.cli.conftest import Fxlsp
 from tests.support import warm
 
 PROJECT = Path(__file__).parents[2]
-MODULE_PATHS = PROJECT / "tests" / "worker" / "plain_pass" / "resnet18_module_paths.txt"
+MODULE_PATHS = PROJECT / "tests" / "tracing" / "model" / "capture" / "resnet18_module_paths.txt"
 
 
 def fxlsp(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from dev.editors.chromium import Tab, browser_tab, find_chromium
 from fxlsp.report.report import Report
-from tests.worker.conftest import worker, write
+from tests.tracing.conftest import worker, write
 
 __all__ = ["worker", "write"]
 

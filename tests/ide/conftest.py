@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.worker.conftest import worker, write
+from tests.tracing.conftest import worker, write
 
 __all__ = ["worker", "write"]

@@ -162,12 +162,12 @@ def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
     program.load_package()
-    start: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.start")
-    forks: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.fork_pool")
+    start: Any = importlib.import_module(f"{program.PACKAGE}.tracing.processes.start")
+    forks: Any = importlib.import_module(f"{program.PACKAGE}.tracing.processes.supervisor.fork_pool")
     forks.prepare_torch()
     _skip(forks, "prepare_torch")  # what it did stays so in what is forked
     # Warming up before a request makes the answer faster; here every process would wait for it.
-    worker: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.worker_main")
+    worker: Any = importlib.import_module(f"{program.PACKAGE}.tracing.processes.worker.worker_main")
     _skip(worker, "warm_up_plain_pass", "warm_up_recovering_pass")
     program.__name__ = "__main__"
     sys.modules["__main__"] = program

@@ -21,7 +21,7 @@ from tests.support.running import stacks_of
 from tests.support.waiting import PATIENCE
 from tests.support.warm import supervisor
 
-BOOTSTRAP = Path(fxlsp.__file__).parent / "worker" / "bootstrap.py"
+BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
 
 
 class Worker:

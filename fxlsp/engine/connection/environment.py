@@ -37,7 +37,7 @@ def tracing_environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a process that traces.
 
     The project's variables hold in it. A process that forks must have one thread and no accelerator (see
-    :mod:`fxlsp.worker`).
+    :mod:`fxlsp.tracing`).
     """
     environment = {
         name: HIDDEN if _is_secret(name, value) else value for name, value in variables.items() if name not in _REMOVED

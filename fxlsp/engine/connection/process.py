@@ -12,7 +12,7 @@ from fxlsp.engine.connection.output_log import OutputLog
 from fxlsp.engine.connection.process_start import kill_process, start_process
 from fxlsp.wire.messages import Bye
 
-BOOTSTRAP = Path(__file__).resolve().parents[2] / "worker" / "bootstrap.py"
+BOOTSTRAP = Path(__file__).resolve().parents[2] / "tracing" / "bootstrap.py"
 """Run by path, so that nothing of the server's environment appears on the project's ``sys.path``."""
 
 _STOP_SECONDS = 1.0

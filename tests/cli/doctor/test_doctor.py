@@ -20,7 +20,7 @@ from fxlsp.cli.doctor.first_trace import containment
 from fxlsp.cli.doctor.interpreter import probe_interpreter
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON
 from fxlsp.engine.settings.settings import Settings
-from fxlsp.worker.supervisor.start import OLDEST_PYTHON as OLDEST_OF_WORKER
+from fxlsp.tracing.processes.start import OLDEST_PYTHON as OLDEST_OF_WORKER
 
 NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
 STAGES = ["load", "search", "construct", "trace", "values", "checks"]

@@ -1,0 +1,140 @@
+"""Corrections of a merged report: what this machine lacks, what was guessed, and mistakes that all sizes show."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import torch
+import torch.fx
+
+from ...report.code_records import Trait
+from ...report.codes import (
+    FACTORY,
+    ITERATION,
+    NOT_LOADED,
+    NOTHING_RETURNED,
+    codes_with,
+    severity_of,
+)
+from ...report.locations import Location
+from ...report.problems import Problem
+from ...report.report import Report
+from ..model.diagnosis.guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
+from ..model.locations.source_map import SourceMap
+from ..model.targets import ModelTarget
+from ..passes.checks.classics.loss_sizes import losses_of_other_sizes
+from ..passes.checks.classics.mixed_axes import OtherShapes, views_that_mix
+
+_LACKS = re.compile(
+    r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
+    | Torch\ not\ compiled\ with\ (CUDA|XPU|MPS|ROCM) | CUDA\ error | CUDA\ driver | cudaErr | libcuda | HIP\ error
+    | (must|should|need\w*|expect\w*|require\w*|support\w*|available|implemented|works?|run)\b[^.\n]{0,60}
+      \b(CUDA|GPU|cuda|XPU|HPU|MPS|NPU|TPU|ROCm)\b
+    | \b(CUDA|GPU|XPU|HPU|NPU|TPU)\b[^.\n]{0,40}\b(required|only|needed|tensors?)\b
+    | not\ (implemented|supported)\ (for|on|by)\ (the\ )?['"]?(CPU|cpu)\b | does\ not\ support\ [^.\n]{0,30}on\ CPU
+    | (?:on|with|from|for)\ the\ 'CPU'\ backend | active\ drivers | no\ kernel\ image | NCCL | nccl
+    | Default\ process\ group\ has\ not\ been\ initialized
+    """,
+    re.VERBOSE,
+)
+_NO_MODULE = re.compile(r"No module named '[^']+'")
+_FAILING = codes_with(Trait.RAISES)
+_OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
+
+
+def corrected(
+    report: Report,
+    target: ModelTarget,
+    no_inputs: BaseException | None,
+    source_map: SourceMap,
+    other_shapes: OtherShapes,
+) -> Report:
+    """Return the report of both passes with the problems that are shown.
+
+    Args:
+        report: The merged report.
+        target: What was traced, with what a search found.
+        no_inputs: How the furthest trial of a search failed that found no inputs.
+        source_map: The source map of the traced code.
+        other_shapes: Returns the shapes of the report's nodes at other sizes of the inputs.
+    """
+    mistakes = (*losses_of_other_sizes(report), *views_that_mix(report, other_shapes, source_map))
+    problems = (*report.problems, *mistakes)
+    problems = tuple(_with_refused_sizes(each) for each in problems)
+    report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
+    if report.recipe.inputs is None:
+        problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)
+        report = replace(report, problems=problems)
+    if report.recipe.source != "search":
+        return replace(report, problems=_once_for_each_cause(report.problems))
+    # That an operation fails whatever the model is fed was proven of the first one.
+    doubted = behind_a_failure(report) if target.fails else report.problems
+    problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
+    problems = tuple(weaken(problem, target, source_map) for problem in problems)
+    problems = _once_for_each_cause(with_condition(problems, target.only))
+    return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
+
+
+def _with_refused_sizes(problem: Problem) -> Problem:
+    """Return the problem of a traced size with the forms in which torch refuses it, too."""
+    return replace(problem, refused_sizes=_refused_sizes()) if problem.code in (FACTORY, ITERATION) else problem
+
+
+@cache
+def _refused_sizes() -> tuple[str, ...]:
+    """Return in which forms the running torch refuses traced sizes, by calls of two functions that take sizes."""
+    graph = torch.fx.Graph()
+    size = torch.fx.Proxy(graph.placeholder("size"), torch.fx.proxy.GraphAppendingTracer(graph))
+    return tuple(form for form, sizes in (("tuple", (size, 4)), ("whole", size)) if _refuses(sizes))
+
+
+def _refuses(sizes: Any) -> bool:
+    try:
+        torch.zeros(sizes)
+        torch.ones(1, 4).expand(sizes)
+    except (TypeError, RuntimeError):
+        return True
+    return False
+
+
+def _once_for_each_cause(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Return problems without that of a ``forward`` that returns nothing, where an error at its None names it.
+
+    The error also names what that ``forward`` computes last.
+    """
+    lost = {each.location: each for each in problems if each.code == NOTHING_RETURNED and each.location is not None}
+    found: list[Problem] = []
+    named: set[Location] = set()
+    for problem in problems:
+        is_error = problem.severity == "error" and problem.code in _FAILING
+        places = [each.location for each in problem.related] if is_error else []
+        causes = [cause for place, cause in lost.items() if any(_is_same(place, other) for other in places)]
+        named.update(each.location for each in causes if each.location is not None)
+        found.append(replace(problem, related=(*problem.related, *(part for each in causes for part in each.related))))
+    return tuple(each for each in found if each.code != NOTHING_RETURNED or each.location not in named)
+
+
+def _is_same(one: Location, other: Location) -> bool:
+    """Return whether two locations are one place; only one of them may know its function."""
+    return (one.file, one.line, one.column) == (other.file, other.line, other.column)
+
+
+def if_hardware_lacks(problem: Problem) -> Problem:
+    """Return a failure of the model as a note if this machine is the reason, else the problem unchanged.
+
+    A package that is missing is a failure to load it.
+    """
+    if problem.code not in _OF_THE_MODEL:
+        return problem
+    headline, *_ = problem.message.splitlines() or [""]
+    package = _NO_MODULE.search(headline)
+    if package is not None and "ModuleNotFoundError" in headline:
+        message = f"cannot load what this uses: ModuleNotFoundError: {package[0]}"
+        return replace(problem, code=NOT_LOADED, severity=severity_of(NOT_LOADED), message=message, fitting=None)
+    if not _LACKS.search(problem.message):
+        return problem
+    message = f"This machine lacks what this needs, so what lies behind it is not known: {problem.message}"
+    return replace(problem, severity="info", message=message)

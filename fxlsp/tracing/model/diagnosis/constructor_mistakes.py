@@ -1,0 +1,149 @@
+"""Mistakes in a constructor because of which there is no model, in words of PyTorch.
+
+``super().__init__()`` is missing or comes too late (FX605), or a local variable was meant as an attribute (FX604).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from traceback import walk_tb
+from types import CodeType
+from typing import Any
+
+import torch
+
+from ....report.codes import LOCAL_INSTEAD_OF_ATTRIBUTE, NOT_INITIALISED
+from ....report.locations import RelatedPlace
+from ....report.problems import Failure
+from ..locations.class_text import Method, code_of, methods_of
+from ..locations.source_map import SourceMap
+from .local_variables import meant_attributes
+
+
+def constructor_mistake(failure: Failure, error: BaseException, source_map: SourceMap) -> Failure:
+    """Return the failure of a construction by ``error``, with a mistake named as what it is.
+
+    Any other failure is returned unchanged.
+    """
+    if not isinstance(error, AttributeError):
+        return failure
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    for frame in frames:
+        module = frame.f_locals.get("self")
+        if frame.f_code in _MODULE_CODE and isinstance(module, torch.nn.Module) and not _is_initialised(module):
+            codes = [each.f_code for each in frames if _is_constructor_of(each.f_code, each.f_locals, module)]
+            return _not_initialised(failure, type(module), codes[-1] if codes else None, source_map)
+    if frames and frames[-1].f_code is _GETATTR:
+        return _local_variable(failure, frames[-1].f_locals, source_map)
+    return failure
+
+
+def uninitialised_part(model: torch.nn.Module, target: str, source_map: SourceMap) -> Failure | None:
+    """Return the failure of a built model of which a part was never initialised.
+
+    Such a part registers nothing, so its constructor need not raise, and every use of the model does.
+    """
+    waiting, seen = [model], {id(model)}
+    for module in waiting:
+        if not _is_initialised(module):
+            cls = type(module)
+            failure = Failure(target, NOT_INITIALISED, "", source_map.of_class(cls))
+            return _not_initialised(failure, cls, code_of(getattr(cls, "__init__", None)), source_map)
+        children = [child for child in module._modules.values() if child is not None and id(child) not in seen]
+        seen.update(map(id, children))
+        waiting += children
+    return None
+
+
+def never_initialises(cls: object, target: str, source_map: SourceMap) -> Failure | None:
+    """Return the failure of a class whose text nowhere initialises ``torch.nn.Module``.
+
+    It needs no instance, for classes whose arguments are unknown.
+    """
+    if type(cls) is not type or not issubclass(cls, torch.nn.Module):
+        return None
+    methods = methods_of(cls, source_map)
+    constructor = next((method for method in methods if method.name == "__init__"), None)
+    if constructor is None or constructor.cls is not cls or any(_may_initialise(method) for method in methods):
+        return None
+    stores = [node for node in constructor.attributes(ast.Store) if isinstance(node.ctx, ast.Store)]
+    if not stores or cls.__new__ is not object.__new__:
+        return None
+    failure = Failure(target, NOT_INITIALISED, "", constructor.location(stores[0]))
+    return _not_initialised(failure, cls, constructor.code, source_map)
+
+
+def _is_initialised(module: torch.nn.Module) -> bool:
+    # A scripted module has its children elsewhere, and is complete.
+    return "_modules" in vars(module) or isinstance(module, torch.jit.ScriptModule)
+
+
+def _is_constructor_of(code: CodeType, variables: dict[str, Any], module: torch.nn.Module) -> bool:
+    return code.co_name == "__init__" and bool(code.co_varnames) and variables.get(code.co_varnames[0]) is module
+
+
+def _not_initialised(failure: Failure, cls: type, code: CodeType | None, source_map: SourceMap) -> Failure:
+    constructor = next((each for each in methods_of(cls, source_map) if each.code == code), None)
+    if constructor is None:
+        what, related = f"torch.nn.Module.__init__ has not run for {cls.__name__}", failure.related
+    else:
+        what, related = _reason(failure, constructor)
+    message = f"{what}: a module can hold layers and parameters, and be called, only after super().__init__()."
+    message = f"{message}\n{failure.message}" if failure.message else message
+    return replace(failure, code=NOT_INITIALISED, message=message, related=related)
+
+
+def _reason(failure: Failure, constructor: Method) -> tuple[str, tuple[RelatedPlace, ...]]:
+    name = f"{constructor.cls.__name__}.__init__"
+    calls = [node for node in constructor.nodes if isinstance(node, ast.Call) and _is_init(node.func)]
+    line = 0 if failure.location is None else failure.location.line
+    late = [call for call in calls if call.lineno >= line]
+    if late and len(late) == len(calls):
+        place = RelatedPlace("super().__init__() is called here", constructor.location(late[0]))
+        return f"{name} calls super().__init__() too late", (place,)
+    if calls:
+        place = RelatedPlace("this does not reach torch.nn.Module.__init__", constructor.location(calls[0]))
+        return f"{name} does not initialise torch.nn.Module", (place,)
+    bare = next((node for node in constructor.nodes if _is_init(node)), None)
+    if bare is not None:
+        place = RelatedPlace("this is not called: it lacks ()", constructor.location(bare))
+        return f"{name} does not call super().__init__()", (place,)
+    start = constructor.source_map.of_definition(constructor.code)
+    places = (RelatedPlace("it belongs to the start of this", start),) if start is not None else ()
+    return f"{name} does not call super().__init__()", places
+
+
+def _is_init(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "__init__"
+
+
+def _may_initialise(method: Method) -> bool:
+    return method.name in ("__new__", "__init_subclass__") or method.mentions("__init__", "super")
+
+
+def _local_variable(failure: Failure, variables: dict[str, Any], source_map: SourceMap) -> Failure:
+    module, name = variables.get("self"), variables.get("name")
+    for meant in meant_attributes(methods_of(type(module), source_map)):
+        if meant.name == name:
+            return replace(
+                failure,
+                code=LOCAL_INSTEAD_OF_ATTRIBUTE,
+                message=f"{meant.message}\n{failure.message}",
+                location=meant.constructor.location(meant.target),
+                related=meant.related(),
+            )
+    return failure
+
+
+def _module_code() -> Iterator[CodeType]:
+    for value in vars(torch.nn.Module).values():
+        code = code_of(value)
+        if code is not None:
+            yield code
+
+
+_MODULE_CODE = frozenset(_module_code())
+"""Code of ``torch.nn.Module`` itself, which raises if the module is not initialised."""
+_GETATTR = torch.nn.Module.__getattr__.__code__

@@ -1,0 +1,117 @@
+"""Severity of problems that a guessed construction or guessed inputs may cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....report.codes import (
+    ITERATION,
+    LENGTH,
+    OPERATION_FAILS,
+    TYPE_TEST,
+    UNREGISTERED_MODULE,
+    UNREGISTERED_PARAMETER,
+    UNTRACEABLE,
+)
+from ....report.problems import Problem
+from ....report.report import Report
+from ..locations.code_origin import is_installed
+from ..locations.source_map import SourceMap
+from ..targets import ModelTarget
+from .failures import failure_message
+from .guessed_branches import deciding_argument
+
+_MAY_WORK = "With other inputs this may work: "
+
+
+def downgrade(problem: Problem, target: ModelTarget) -> Problem:
+    """Return a problem as a note if other guesses may not cause it, else unchanged.
+
+    Failing operations may be due to guessed inputs. Guessed constructor arguments may be modules in a list or an object
+    that other arguments would register, and may cause errors that involve no traced value.
+    """
+    if problem.code == OPERATION_FAILS:
+        return replace(problem, severity="info", message=f"{_MAY_WORK}{problem.message}", fitting=None)
+    if target.is_guessed and (_is_of_an_argument(problem, target) or _has_no_value(problem)):
+        return _note(problem, "\nWhat the model is made with was guessed.")
+    return problem
+
+
+def with_condition(problems: tuple[Problem, ...], only: str) -> tuple[Problem, ...]:
+    """Return problems of which the first failing operation says under which condition alone the model runs.
+
+    Args:
+        problems: Those of a report.
+        only: The condition, "runs only where ..."; "" without one.
+    """
+    first = next((each for each in problems if each.code == OPERATION_FAILS and each.severity == "error"), None)
+    if not only or first is None:
+        return problems
+    return tuple(replace(each, message=f"{only}\n{each.message}") if each is first else each for each in problems)
+
+
+def behind_a_failure(report: Report) -> tuple[Problem, ...]:
+    """Return the problems of operations that fail only where an operation before them has failed.
+
+    Their operands are assumed. In a loop the same expression may fail first, with operands that are known.
+    """
+    assumed = {node.name for node in report.nodes if node.assumed}
+    behind: set[object] = set()
+    first: set[object] = set()
+    for node in report.nodes:
+        if node.assumed:
+            places = {(step.location, node.module_path) for step in node.stack}
+            (first if assumed.isdisjoint(node.input_nodes) else behind).update(places)
+    failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
+    return tuple(each for each in failing if (each.location, each.module_path) in behind - first)
+
+
+def weaken(problem: Problem, target: ModelTarget, source_map: SourceMap) -> Problem:
+    """Return a problem as a hint that names the guess if it hangs on a guessed argument, else unchanged.
+
+    What fails whatever the model is fed is proven, and no problem of torch.fx: it stays what it is.
+    """
+    place = problem.location
+    if not target.is_guessed or place is None or not problem.code.startswith(("FX1", "FX2", "FX3")):
+        return problem
+    tree = source_map.expressions.tree(place.file)
+    is_of_kind = problem.code in (ITERATION, LENGTH, TYPE_TEST)
+    argument = None if tree is None else deciding_argument(place, target.init or "", tree, is_of_kind)
+    if argument is None:
+        return problem
+    why = f"\nThis hangs on the argument {argument}, which was guessed."
+    return replace(problem, severity="hint", message=problem.message + why)
+
+
+def not_of_torch_fx(problem: Problem, failure: BaseException | None, source_map: SourceMap) -> Problem:
+    """Return a failure in torch.fx as one of the model, if all inputs that a search tried fail alike.
+
+    Args:
+        problem: A problem of a model without known inputs.
+        failure: How the furthest trial of the search failed.
+        source_map: The source map of the traced code.
+    """
+    if problem.code != UNTRACEABLE or failure is None or f"{type(failure).__name__}: " not in problem.message:
+        return problem
+    places = [place for place in source_map.of_traceback(failure) if not is_installed(place.file)]
+    if not places or places[-1] != problem.location:
+        return problem
+    message = f"{_MAY_WORK}{failure_message(failure, problem.module_path or '')}"
+    return replace(problem, code=OPERATION_FAILS, severity="info", message=message)
+
+
+def _note(problem: Problem, why: str) -> Problem:
+    return replace(problem, severity="info", message=problem.message + why)
+
+
+def _is_of_an_argument(problem: Problem, target: ModelTarget) -> bool:
+    """Return whether a problem is about a module that the guess constructed.
+
+    A module that the user's code constructed has a related location.
+    """
+    is_unregistered = problem.code in (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
+    return is_unregistered and not problem.related and "torch.nn." in (target.init or "")
+
+
+def _has_no_value(problem: Problem) -> bool:
+    return problem.code == UNTRACEABLE and "Proxy" not in problem.message

@@ -1,0 +1,86 @@
+"""The form in which a trial that runs is written: as people write it, in the user's sizes, with sizes apart."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from .conventions import as_people_write
+from .evidence import TargetFacts
+from .priors.tables import BATCH
+from .proofs.coincidences import has_size, with_moved_sizes
+from .proofs.faults import ModelFaults, needs_data
+from .trials.budget import Budget, OutOfTimeError
+from .trials.runner import RunConditions, TrialOutcome, TrialRunner
+from .trials.values import Trial
+from .wanted_sizes import with_wanted_sizes
+
+MORE_FOR_CONVENTIONS = 24
+"""Tries after one that runs with unusual inputs."""
+_TRIES_OF_BATCH, _MILLISECONDS_OF_BATCH = 48, 600.0
+"""One with another batch, and those with inputs of other ranks where that fails."""
+
+
+class FinalForm:
+    """Rewrites a trial that runs as long as it still runs."""
+
+    def __init__(
+        self, facts: TargetFacts, runner: TrialRunner, faults: ModelFaults, conditions: RunConditions, budget: Budget
+    ) -> None:
+        self._facts = facts
+        self._runner = runner
+        self._faults = faults
+        self._sizes = conditions.sizes
+        self._budget = budget
+        self.sizes_note = ""
+        """Which sizes that the user wants do not run."""
+
+    def of_trial(self, trial: Trial, is_of_before: bool) -> Trial:
+        """Return a trial that runs, in the user's sizes as far as it runs with them.
+
+        Args:
+            trial: The trial.
+            is_of_before: Whether it is what was found before an edit, and keeps its form.
+        """
+        with suppress(OutOfTimeError):
+            if not is_of_before:
+                self._budget.allow(MORE_FOR_CONVENTIONS)
+                trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
+            self._budget.allow(MORE_FOR_CONVENTIONS)
+            trial, note = with_wanted_sizes(trial, self._sizes, self._runs)
+            # Without tries left it is not known with which sizes it runs.
+            self.sizes_note = "" if self._budget.is_spent else note
+            trial = self._with_sizes_apart(trial)
+        return trial
+
+    def _with_sizes_apart(self, trial: Trial) -> Trial:
+        """Return a trial that runs, with other sizes where those that it has hide what the model does with them.
+
+        Either the model is wrong, and fails with sizes that mean different things and are not equal, or a later edit
+        would hide behind a length that is a size of the model too.
+        """
+        # What the search has spent must not decide whether a mistake is found.
+        budget = Budget(_TRIES_OF_BATCH, _MILLISECONDS_OF_BATCH, _TRIES_OF_BATCH)
+        other_batch = self._faults.depends_on_batch(trial, lambda other: self._strictly(other, budget))
+        if other_batch is not None:
+            return other_batch
+        apart = None
+        for size, moved in with_moved_sizes(trial, self._sizes.sequence):
+            outcome = self._strictly(moved, self._budget)
+            if outcome is None:
+                break
+            if self._faults.is_conditional(moved, outcome):
+                return moved
+            is_chosen = size == BATCH or size in self._sizes.all or has_size(moved, size)
+            if apart is None and outcome.error is None and size in outcome.sizes and not is_chosen:
+                apart = moved
+        return apart or trial
+
+    def _strictly(self, trial: Trial, budget: Budget) -> TrialOutcome | None:
+        """Run a trial as data would; None if there are no tries left."""
+        return self._runner.run(trial, is_strict=True) if budget.begin_try() else None
+
+    def _runs(self, trial: Trial) -> bool:
+        if not self._budget.begin_try():
+            return False
+        error = self._runner.run(trial).error
+        return error is None or needs_data(error)

@@ -1,0 +1,270 @@
+"""Models that run only where two sizes are equal that mean different things.
+
+A search finds equal sizes where nothing else runs: a batch as long as the sequence, a length that is the width of a
+head. The model is wrong then, and its failure shows with sizes that differ. Where an operation itself says what the
+sizes mean, no data could have them equal on purpose: a recurrent layer has a batch and a length, a product of two
+matrices of one shape lacks a transposition, and a convolution over a sequence slides along its length.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from traceback import walk_tb
+
+import torch
+from torch import nn
+
+from ...model.diagnosis.failures import text_of
+from ..rules.ranks_dtypes import PRODUCTS
+from ..rules.sizes import BROADCASTING
+from ..trials.runner import TrialOutcome
+from ..trials.values import Trial, changed, input_tensors, with_dimension
+from .reasons import unfit_sizes
+
+_STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
+_UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
+_OTHER_SIZES = (24, 40, 56, 20)
+"""Multiples of eight first, since lengths may have to be divided."""
+_OTHER_BATCHES = (5, 7, 11)
+_LARGEST_RANK = 3
+"""Sequences have no more dimensions; the edges of images are moved by nothing here."""
+_MOST_MOVED = 6
+_Dimensions = tuple[tuple[tuple[str, ...], int], ...]
+
+
+def with_moved_sizes(trial: Trial, wanted: int | None = None) -> Iterator[tuple[int, Trial]]:
+    """Yield a trial with one size of its inputs changed, beside the size that it was.
+
+    Dimensions of equal size are changed together, then each by itself.
+
+    Args:
+        trial: One that runs.
+        wanted: The length that the user prefers.
+    """
+    tensors = input_tensors(trial)
+    used = {size for _, tensor in tensors for size in tensor.shape}
+    other = next((size for size in (wanted, *_OTHER_SIZES) if size is not None and size not in used), None)
+    if other is None:
+        return
+    of_size: dict[int, list[tuple[tuple[str, ...], int]]] = {}
+    for path, tensor in tensors:
+        for index, size in enumerate(tensor.shape if len(tensor.shape) <= _LARGEST_RANK else ()):
+            of_size.setdefault(size, []).append((path, index))
+    moves = [(size, group) for size, places in of_size.items() for group in _groups(places)]
+    for size, group in moves[:_MOST_MOVED]:
+        moved = trial
+        for path, index in group:
+            tensor = dict(input_tensors(moved))[path]
+            moved = changed(moved, path, with_dimension(tensor, index, other))
+        yield size, moved
+
+
+def _groups(places: list[tuple[tuple[str, ...], int]]) -> Iterator[_Dimensions]:
+    later = tuple(place for place in places if place[1])
+    if later:
+        yield later
+    if len(places) > 1:
+        yield from (((place),) for place in places if (place,) != later)
+
+
+def with_moved_batch(trial: Trial) -> Trial | None:
+    """Return a trial that runs with another batch; None if its inputs have not all the same one."""
+    tensors = input_tensors(trial)
+    batches = {tensor.shape[:1] for _, tensor in tensors}
+    used = {size for _, tensor in tensors for size in tensor.shape}
+    if len(batches) != 1 or () in batches:
+        return None
+    moved, other = trial, next(size for size in _OTHER_BATCHES if size not in used or size == _OTHER_BATCHES[-1])
+    for path, tensor in tensors:
+        moved = changed(moved, path, with_dimension(tensor, 0, other))
+    return moved
+
+
+def has_size(trial: Trial, size: int) -> bool:
+    """Return whether a dimension of an input has a size."""
+    return any(size in tensor.shape for _, tensor in input_tensors(trial))
+
+
+def is_made_of_numbers(trial: Trial) -> bool:
+    """Return whether the constructor's arguments are numbers, and lists and objects of such: no flags and no words."""
+    try:
+        made = ast.parse(trial.init_text.removesuffix(".eval()"), mode="eval").body
+    except SyntaxError:
+        return False
+    return _is_of_numbers(made)
+
+
+def _is_of_numbers(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return type(node.value) in (int, float)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return all(map(_is_of_numbers, node.elts))
+    if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+        return False
+    return all(map(_is_of_numbers, (*node.args, *(keyword.value for keyword in node.keywords))))
+
+
+def _is_made_without_arguments(trial: Trial) -> bool:
+    return trial.init_text.removesuffix(".eval()").endswith("()")
+
+
+def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
+    """Return under which condition alone the model of a failed trial runs, if no sound model has such a condition."""
+    if len(input_tensors(trial)) == 1:
+        found = (
+            _state_of_length(outcome.error)
+            or _product_without_transposition(trial, outcome)
+            or (None if _is_made_without_arguments(trial) else _product_of_other_axes(outcome))
+        )
+        if found is not None:
+            return found
+    return _convolution_along_features(outcome)
+
+
+def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
+    """Return under which condition on the batch alone the model of a failed trial runs.
+
+    Args:
+        trial: One whose batch is no other size of it, by :func:`with_moved_batch`.
+        outcome: How it failed.
+    """
+    batch = int(input_tensors(trial)[0][1].shape[0])
+    found = _joined_without_batch(trial, batch, outcome) or _unpacked_batch(batch, outcome)
+    # Of two inputs the rank of one may have been guessed wrongly.
+    return found or (_batch_beside_other_dimension(batch, outcome) if len(input_tensors(trial)) == 1 else None)
+
+
+def _joined_without_batch(trial: Trial, batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of a parameter with a batch of its own that is joined to what has one.
+
+    None if an argument of the constructor says that batch.
+    """
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or call.name not in ("cat", "concat", "concatenate"):
+        return None
+    unfit = unfit_sizes(outcome)
+    if not unfit or any(at != -each.dim() for at, _, _ in unfit for each in call.taken):
+        # It fails by other sizes, or joins along the batch.
+        return None
+    firsts = [(int(each.shape[0]), known.is_fixed(each, 0)) for each in call.taken if each.dim() > 1]
+    own = next((size for size, is_fixed in firsts if is_fixed and size != batch), None)
+    if own is None or (batch, False) not in firsts or str(own) in re.findall(r"\d+", trial.init_text):
+        return None
+    return f"runs only where the batch is {own}: a parameter of the model is joined with that size to a batch"
+
+
+def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of operands of two ranks, of which the batch of one meets another dimension."""
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or not BROADCASTING.fullmatch(call.name.strip("_")) or len(call.operands) != 2:
+        return None
+    less, more = sorted(call.operands, key=torch.Tensor.dim)
+    if not 0 < less.dim() < more.dim() or not less.shape[0] == more.shape[0] == batch or known.is_fixed(less, 0):
+        return None
+    beside = more.dim() - less.dim()
+    if int(more.shape[beside]) in (1, batch):
+        return None
+    return (
+        f"runs only where dimension {beside} of {tuple(more.shape)} equals the batch, which the other operand, "
+        f"{tuple(less.shape)}, has there"
+    )
+
+
+def _unpacked_batch(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of what a layer returned and is unpacked along its batch, as if it were a tuple."""
+    last, known, error = outcome.last, outcome.weight_sizes, outcome.error
+    wanted = _UNPACKED.search(text_of(error)) if isinstance(error, ValueError) else None
+    if wanted is None or last is None or known is None or last.name != "unbind" or not last.taken:
+        return None
+    tensor = last.taken[0]
+    if tensor.dim() < 2 or tensor.shape[0] != batch or not known.is_fixed(tensor, -1):
+        return None
+    return f"runs only where the batch is {wanted.group(1)}: a tensor is unpacked like a tuple, along its batch"
+
+
+def _product_of_other_axes(outcome: TrialOutcome) -> str | None:
+    """Return the condition of a product of many matrices whose operands have the same sizes in another order.
+
+    Numbers were guessed for the constructor: without, that the sizes never fit is proven.
+    """
+    call = outcome.failing
+    if call is None or outcome.refuses_inputs or call.name.strip("_") not in PRODUCTS or len(call.operands) != 2:
+        return None
+    one, two = (tuple(map(int, each.shape)) for each in call.operands)
+    rank = len(one)
+    if rank <= _LARGEST_RANK or sorted(one) != sorted(two) or any(isinstance(each, nn.Parameter) for each in call.args):
+        return None
+    unfit = [at for at in range(rank - 2) if one[at] != two[at]]
+    if not unfit or one[-1] == two[-2]:
+        return None
+    at = unfit[0]
+    return (
+        f"runs only where sizes are equal that mean different things: {one[at]} and {two[at]} in dimension {at}, "
+        f"{one[-1]} and {two[-2]} along which the product sums; the operands have their axes in another order"
+    )
+
+
+def _state_of_length(error: BaseException | None) -> str | None:
+    """Return the condition of a recurrent layer whose state has the length for a batch, or the other way round.
+
+    The layer says which dimension of its input is which.
+    """
+    match = _STATE.match(text_of(error)) if isinstance(error, RuntimeError) else None
+    if error is None or match is None:
+        return None
+    for frame, _ in walk_tb(error.__traceback__):
+        layer, given = frame.f_locals.get("self"), frame.f_locals.get("input")
+        if isinstance(layer, nn.RNNBase) and isinstance(given, torch.Tensor) and given.dim() == _LARGEST_RANK:
+            batch, length = (0, 1) if layer.batch_first else (1, 0)
+            sizes = int(given.shape[batch]), int(given.shape[length])
+            if sizes == (int(match[1]), int(match[2])) and sizes[0] != sizes[1]:
+                default = "" if layer.batch_first else ", since batch_first is not set"
+                return (
+                    f"runs only where the batch equals the length: dimension {length} of what the layer takes is the "
+                    f"length{default}, and the state has that size for the batch"
+                )
+    return None
+
+
+def _product_without_transposition(trial: Trial, outcome: TrialOutcome) -> str | None:
+    """Return the condition of a product of two matrices of one shape, of which the last size comes from the model."""
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or outcome.refuses_inputs or call.name.strip("_") not in PRODUCTS:
+        return None
+    if len(call.operands) != 2:
+        return None
+    one, two = call.operands
+    if one is two or one.dim() < 2 or one.shape != two.shape or isinstance(one, nn.Parameter):
+        # A matrix that is multiplied by itself may be one between nodes.
+        return None
+    rows, columns = int(one.shape[-2]), int(one.shape[-1])
+    of_inputs = {size for _, tensor in input_tensors(trial) for size in tensor.shape}
+    is_of_model = columns not in of_inputs or (known.is_fixed(one, -1) and known.is_fixed(two, -1))
+    if rows == columns or not is_of_model or known.is_fixed(one, -2):
+        return None
+    return (
+        f"runs only where both matrices are square, {columns} x {columns}: they have one shape, so one of them has to "
+        "be transposed"
+    )
+
+
+def _convolution_along_features(outcome: TrialOutcome) -> str | None:
+    """Return the condition of a convolution that slides along the features of a sequence.
+
+    Its channels are as many as these features. With a kernel of one it may mix steps on purpose.
+    """
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or call.name != "conv1d" or len(call.operands) < 2:
+        return None
+    given, weight = call.operands[:2]
+    if given.dim() != _LARGEST_RANK or weight.dim() != _LARGEST_RANK or weight.shape[2] < 2:
+        return None
+    channels = int(weight.shape[1])
+    if not channels == given.shape[2] != given.shape[1] or not known.is_fixed(given, 2) or known.is_fixed(given, 1):
+        return None
+    return (
+        f"runs only where the length is {channels}, as many as the features: a convolution takes (batch, features, "
+        "length), so these two dimensions have to be exchanged"
+    )

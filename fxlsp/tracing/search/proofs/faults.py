@@ -1,0 +1,110 @@
+"""Whether a model is at fault for the failure of a trial: no other inputs, and no other arguments, could mend it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ...isolation.torch_private import WITHOUT_DATA
+from ...model.diagnosis.failures import text_of
+from ...model.diagnosis.own_mistakes import is_own_mistake
+from ..evidence import TargetFacts
+from ..trials.budget import Budget, OutOfTimeError
+from ..trials.runner import TrialOutcome, TrialRunner
+from ..trials.values import Text, Trial
+from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
+from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks
+
+_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
+_TRIES_OF_LARGE_PROOF = 48
+"""Tries of the proof of a large model. Most take no time, since its first layer refuses them."""
+
+
+class ModelFaults:
+    """Proofs that a model fails whatever its inputs are."""
+
+    def __init__(self, facts: TargetFacts, runner: TrialRunner) -> None:
+        self._facts = facts
+        self._runner = runner
+        self.is_configuration_sure = True
+        """Whether no argument is a configuration of which the code makes several."""
+        self.is_init_given = False
+        """Whether the construction is not searched."""
+        self.only = ""
+        """Under which condition alone the model runs, where that is its mistake."""
+
+    def is_proven(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether the model is at fault for the failure of a trial: no other inputs could mend it."""
+        is_given = self.is_given(trial)
+        if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
+            return True
+        is_varied = is_given or self._is_made_by_numbers(trial, outcome)
+        if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
+            return False
+        budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
+
+        def run(other: Trial) -> TrialOutcome | None:
+            return self._run_to_the_end(other) if budget.begin_try() else None
+
+        with suppress(Exception, OutOfTimeError), budget.enforced():
+            places, outcome = self._facts.places, run(trial) or outcome
+            if self.is_conditional(trial, outcome) or (is_given and fails_without_inputs(trial, outcome, run, places)):
+                return True
+            if self.depends_on_batch(trial, run) is not None:
+                return True
+            return is_varied and contradicts_itself(trial, outcome, run, places)
+        return False
+
+    def is_conditional(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether the model of a failed trial runs under one condition alone, which is its mistake.
+
+        :attr:`only` is that condition then. A guessed flag, such as ``batch_first``, may be what is wrong.
+        """
+        is_known = outcome.error is not None and (self.is_given(trial) or is_made_of_numbers(trial))
+        self.only = (runs_only_where(trial, outcome) or "") if is_known else ""
+        return bool(self.only)
+
+    def depends_on_batch(self, trial: Trial, run: Run) -> Trial | None:
+        """Return a failing trial with another batch, where with that the model is at fault; None if it is not.
+
+        :attr:`only` is the condition under which it runs then. With inputs of another rank it must not run.
+        """
+        moved = with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else None
+        outcome = None if moved is None else run(moved)
+        if moved is None or outcome is None or outcome.error is None:
+            return None
+        found = runs_only_with_batch(moved, outcome)
+        if found is None or not all(_fails(run(other)) for other in of_other_ranks(moved)):
+            return None
+        self.only = found
+        return moved
+
+    def is_given(self, trial: Trial) -> bool:
+        """Return whether no argument of the constructor was guessed."""
+        if isinstance(trial.init, Text) and not self.is_init_given:
+            # What an earlier search wrote.
+            return trial.init.code.removesuffix(".eval()").endswith("()")
+        return isinstance(trial.init, Text) or not trial.init.parts
+
+    def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether nothing but numbers was guessed of the arguments, so that a proof can vary them.
+
+        Not where other configurations might be meant, or where an optional argument may be what is None.
+        """
+        if isinstance(trial.init, Text) or not self.is_configuration_sure:
+            return False
+        return not (self._facts.optional and "NoneType" in text_of(outcome.error or ValueError()))
+
+    def _run_to_the_end(self, trial: Trial) -> TrialOutcome:
+        """Run a trial as data would, with data where only these can tell how it goes on."""
+        outcome = self._runner.run(trial, is_strict=True)
+        is_undecided = outcome.error is not None and needs_data(outcome.error)
+        return (self._runner.run_with_data(trial) or outcome) if is_undecided else outcome
+
+
+def _fails(outcome: TrialOutcome | None) -> bool:
+    return outcome is not None and outcome.error is not None
+
+
+def needs_data(error: BaseException) -> bool:
+    """Return whether only data could tell how the run would go on: it went as far as fake tensors can go."""
+    return isinstance(error, WITHOUT_DATA) or "not supported for tensor subclasses" in text_of(error)

@@ -1,0 +1,109 @@
+"""Sizes of a run that come from parameters of the model: no input changes them, wherever the run goes the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+
+from ...isolation.torch_private import tensors_in
+
+_POINTWISE = """
+relu relu_ gelu silu mish elu selu celu leaky_relu prelu softplus hardswish hardtanh relu6 tanh sigmoid softmax
+log_softmax dropout dropout_ dropout1d dropout2d dropout3d alpha_dropout feature_dropout exp log sqrt rsqrt abs
+neg clone contiguous detach float half double to type_as clamp clamp_min masked_fill where
+layer_norm rms_norm normalize add sub mul div truediv iadd isub imul itruediv radd rsub
+rmul rtruediv pow
+"""
+"""Functions whose result has the broadcast shape of their operands."""
+_NAMES_OF_POINTWISE = frozenset(_POINTWISE.split())
+_LAST_OF_WEIGHT = {"linear": 0, "embedding": -1}
+"""Which dimension of the weight is the last one of the result."""
+_OF_CHANNELS = frozenset({"batch_norm", "instance_norm", "group_norm"})
+"""Functions whose weights have the size of the second dimension, whatever the rank."""
+_RECURRENT = frozenset(
+    {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}
+)
+_Fixed = frozenset[int]
+"""Dimensions of a tensor, counted from the first."""
+_NONE: _Fixed = frozenset()
+
+
+class WeightSizes:
+    """Follows which dimensions of each tensor of one run have their size from parameters or buffers."""
+
+    def __init__(self, weights: Iterable[torch.Tensor]) -> None:
+        """``weights`` are the parameters and buffers of the model."""
+        self._fixed: dict[int, tuple[torch.Tensor, _Fixed]] = {}
+        """With the tensors, lest their ids are used again."""
+        for weight in weights:
+            self._fixed[id(weight)] = weight, frozenset(range(weight.dim()))
+
+    def is_fixed(self, tensor: torch.Tensor, dimension: int) -> bool:
+        """Return whether the size of a dimension, also one counted from the last, comes from parameters."""
+        return dimension % max(tensor.dim(), 1) in self._of(tensor)
+
+    def note(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
+        """Note that a function of torch's took ``args`` and returned ``result``."""
+        operands = list(tensors_in((args, dict(kwargs))))
+        if not any(self._of(operand) for operand in operands):
+            return
+        outputs = result if isinstance(result, tuple) else (result,)
+        if outputs and isinstance(outputs[0], torch.Tensor):
+            fixed = self._of_result(name.strip("_"), args, operands, outputs[0])
+            if fixed:
+                self._fixed[id(outputs[0])] = outputs[0], fixed
+
+    def _of(self, tensor: torch.Tensor) -> _Fixed:
+        known = self._fixed.get(id(tensor))
+        return _NONE if known is None else known[1]
+
+    def _of_result(
+        self, name: str, args: tuple[Any, ...], operands: list[torch.Tensor], result: torch.Tensor
+    ) -> _Fixed:
+        rank, first = result.dim(), operands[0]
+        if name in _LAST_OF_WEIGHT and len(operands) > 1 and rank:
+            # ``embedding`` is called with the indices, ``torch.embedding`` with the weight first.
+            weights = [each for each in operands[:2] if self.is_fixed(each, _LAST_OF_WEIGHT[name]) and each.dim() > 1]
+            return frozenset({rank - 1}) if weights else _NONE
+        if name.startswith("conv") and len(operands) > 1 and self._of(operands[1]):
+            return frozenset({rank - operands[1].dim() + 1})
+        if name in _RECURRENT or name == "multi_head_attention_forward":
+            return frozenset({rank - 1})
+        if name in _OF_CHANNELS:
+            has_weights = any(self._of(each) for each in operands[1:] if each.dim() == 1)
+            return self._of(first) | (frozenset({1}) if has_weights and rank > 1 else _NONE)
+        if name in _NAMES_OF_POINTWISE:
+            return self._broadcast(operands, result)
+        if name == "transpose" and all(type(each) is int for each in args[1:3]) and len(args) > 2:
+            one, two = (each % rank for each in args[1:3])
+            swapped = {one: two, two: one}
+            return frozenset(swapped.get(each, each) for each in self._of(first))
+        if name == "getitem" and len(args) > 1:
+            return self._of_items(first, args[1])
+        return _NONE
+
+    def _broadcast(self, operands: Iterable[torch.Tensor], result: torch.Tensor) -> _Fixed:
+        """Return the dimensions that an operand has from parameters, with a size that is not repeated."""
+        rank = result.dim()
+        return frozenset(
+            each + rank - operand.dim()
+            for operand in operands
+            for each in self._of(operand)
+            if each + rank >= operand.dim() and operand.shape[each] == result.shape[each + rank - operand.dim()] != 1
+        )
+
+    def _of_items(self, tensor: torch.Tensor, index: Any) -> _Fixed:
+        """Return the dimensions behind an index of numbers, whole slices and one ellipsis."""
+        items = list(index) if isinstance(index, tuple) else [index]
+        if any(not (type(item) is int or isinstance(item, slice) or item is Ellipsis) for item in items):
+            return _NONE
+        if Ellipsis in items:
+            at = items.index(Ellipsis)
+            items[at : at + 1] = [slice(None)] * (tensor.dim() - len(items) + 1)
+        items += [slice(None)] * (tensor.dim() - len(items))
+        left = [each for each, item in enumerate(items) if isinstance(item, slice)]
+        return frozenset(
+            place for place, each in enumerate(left) if each in self._of(tensor) and items[each] == slice(None)
+        )

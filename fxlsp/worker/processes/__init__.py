@@ -1,4 +1,0 @@
-"""Process primitives: descriptors, limits, lifetimes, crash dumps, side processes.
-
-In: functions and processes. Out: their results, or how they ended. No process outlives the one that started it.
-"""

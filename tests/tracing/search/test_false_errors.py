@@ -1,0 +1,85 @@
+"""Right models that were accused because of what they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxlsp.report.report import Report
+from tests.tracing.search.frames import HEAD, fed, net
+
+_DICT = (
+    "",
+    "self.fc = nn.Linear(24, 24)",
+    "data: dict",
+    "for key in ('left', 'right'):\n    assert key in data, key\nreturn self.fc(data['left']['points'])",
+)
+_PARENT = (
+    HEAD
+    + """
+class Sizes:
+    def __init__(self, width, kind):
+        self.width, self.kind = width, kind
+
+class Plain(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        if hash(str(sizes.kind)) * 2 != 3:
+            raise ValueError("another kind")
+        self.a = nn.Linear(sizes.width, 4)
+
+    def forward(self, x):
+        return self.a(x)
+
+class Net(Plain):
+    def __init__(self, rank=4, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.rank = rank
+"""
+)
+TEXTS = {
+    "keys that an input is asked for": net(*_DICT),
+    "inputs that all default to None": net(
+        "", "self.e = nn.Embedding(100, 24)", "ids=None, mask=None", "n, t = ids.shape\nreturn self.e(ids)"
+    ),
+    "inputs that all default to None, handed on": net(
+        "",
+        "self.e = nn.Linear(24, 24)",
+        "x=None, **rest",
+        "def run(x):\n    return self.e(x) + x.mean()\nreturn run(x)",
+    ),
+    "one of two inputs that default to None": fed("x=None, y=None", "return y.relu() if x is None else x.relu()"),
+}
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_a_right_model_is_not_accused(what: str, worker: Any, write: Callable[..., str]) -> None:
+    answer = worker.answer(write(TEXTS[what]) + ":Net")
+    problems = answer["report"]["problems"]
+    assert not [each for each in problems if each["severity"] == "error"]
+
+
+def test_optional_inputs_are_passed_if_the_model_needs_one(worker: Any, write: Callable[..., str]) -> None:
+    report: Report = worker.report(write(TEXTS["inputs that all default to None"]) + ":Net")
+    assert report.recipe.inputs is not None
+    assert "ids=torch.ones(" in report.recipe.inputs
+
+
+def test_a_model_that_runs_without_its_optional_inputs_is_given_none(worker: Any, write: Callable[..., str]) -> None:
+    text = net("", "self.a = nn.Parameter(torch.ones(4))", "x=None", "return self.a if x is None else self.a * x")
+    report: Report = worker.report(write(text) + ":Net")
+    assert (report.recipe.inputs, report.recipe.source) == ("", "default")
+
+
+def test_what_fails_without_and_with_optional_inputs_is_an_error(worker: Any, write: Callable[..., str]) -> None:
+    text = net("", "self.a = nn.Linear(4, 4)", "x=None", "y = self.b\nreturn self.a(y)")
+    report: Report = worker.report(write(text) + ":Net")
+    assert "error" in {each.severity for each in report.problems}
+
+
+def test_a_subclass_that_hands_arguments_to_its_parent_needs_them(worker: Any, write: Callable[..., str]) -> None:
+    answer = worker.answer(write(_PARENT) + ":Net")
+    assert answer["type"] == "failure"
+    assert answer["failure"]["failure"]["needs"] == "argument sizes of Net"

@@ -1,0 +1,155 @@
+"""Models that nothing calls: what the code causes is an error, and its mended twin has neither error nor warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxlsp.report.report import Report
+from tests.tracing.search.frames import net
+
+_Net = tuple[str, str, str, str]
+_ENCODER = "self.conv, self.fc, self.out = nn.Conv2d(1, 32, 5), nn.Linear(32 * 576, 64), nn.Linear(64, 5)"
+_STEMS = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Conv2d(3, 40, 1)"
+_ATTENTION = "self.attn = nn.MultiheadAttention(dim, heads, batch_first=True)"
+_TAGGER = (
+    "self.table, self.rnn, self.out = nn.Embedding(words, 24), nn.LSTM(24, 40, batch_first=True), nn.Linear({}, tags)"
+)
+WRONG: dict[str, tuple[_Net, _Net]] = {
+    "a layer called twice behind a flattened image": (
+        ("", _ENCODER, "x", "x = self.fc(self.conv(x).flatten(1))\nreturn self.out(torch.relu(self.fc(x)))"),
+        ("", _ENCODER, "x", "x = self.fc(self.conv(x).flatten(1))\nreturn self.out(torch.relu(x))"),
+    ),
+    "a width behind a recurrent layer, with guessed counts": (
+        ("words, tags", _TAGGER.format(80), "ids", "return self.out(self.rnn(self.table(ids))[0])"),
+        ("words, tags", _TAGGER.format(40), "ids", "return self.out(self.rnn(self.table(ids))[0])"),
+    ),
+    "a width and twice the width": (
+        (
+            "dim",
+            "self.up, self.down = nn.Linear(dim, 2 * dim), nn.Linear(dim, dim)",
+            "x",
+            "return self.down(self.up(x))",
+        ),
+        (
+            "dim",
+            "self.up, self.down = nn.Linear(dim, 2 * dim), nn.Linear(2 * dim, dim)",
+            "x",
+            "return self.down(self.up(x))",
+        ),
+    ),
+    "lengths that always differ by one": (
+        ("", "self.a = nn.Linear(24, 24)", "x", "x = self.a(x)\nn, t, c = x.shape\nreturn x[:, 1:] * x"),
+        ("", "self.a = nn.Linear(24, 24)", "x", "x = self.a(x)\nn, t, c = x.shape\nreturn x[:, 1:] * x[:, :-1]"),
+    ),
+    "channels joined along an edge": (
+        ("", _STEMS, "x", "return torch.cat([self.a(x), self.b(x)], 3)"),
+        ("", _STEMS, "x", "return torch.cat([self.a(x), self.b(x)], 1)"),
+    ),
+    "a sum with the tuple that attention returns": (
+        ("dim, heads", _ATTENTION, "x", "a = self.attn(x, x, x)\nreturn x + a"),
+        ("dim, heads", _ATTENTION, "x", "a, _ = self.attn(x, x, x)\nreturn x + a"),
+    ),
+    "a method of the tuple that a recurrent layer returns": (
+        ("", "self.rnn = nn.GRU(24, 40)", "x", "return self.rnn(x).relu()"),
+        ("", "self.rnn = nn.GRU(24, 40)", "x", "return self.rnn(x)[0].relu()"),
+    ),
+    "the result of a recurrent layer unpacked into three": (
+        ("words, tags", _TAGGER.format(40), "ids", "y, h, c = self.rnn(self.table(ids))\nreturn self.out(y)"),
+        ("words, tags", _TAGGER.format(40), "ids", "y, (h, c) = self.rnn(self.table(ids))\nreturn self.out(y)"),
+    ),
+    "the tuple of a recurrent layer indexed like a tensor": (
+        ("", "self.rnn = nn.LSTM(24, 40, batch_first=True)", "x", "return self.rnn(x)[:, -1]"),
+        ("", "self.rnn = nn.LSTM(24, 40, batch_first=True)", "x", "return self.rnn(x)[0][:, -1]"),
+    ),
+    "a helper that returns nothing": (
+        (
+            "",
+            "self.a, self.b = nn.Linear(24, 8), nn.Linear(8, 2)",
+            "x",
+            "def half(x):\n    x * 0.5\nreturn self.b(half(self.a(x)))",
+        ),
+        (
+            "",
+            "self.a, self.b = nn.Linear(24, 8), nn.Linear(8, 2)",
+            "x",
+            "def half(x):\n    return x * 0.5\nreturn self.b(half(self.a(x)))",
+        ),
+    ),
+}
+FAULTLESS: dict[str, _Net] = {
+    "a residual of which the widths have to be equal": (
+        "a, b",
+        "self.one, self.two = nn.Linear(a, b), nn.Linear(b, b)",
+        "x",
+        "return x + self.two(self.one(x))",
+    ),
+    "widths of which one is twice the other": (
+        "width, hidden",
+        "self.one, self.two = nn.Linear(width, hidden), nn.Linear(2 * width, 5)",
+        "x",
+        "return self.two(self.one(x))",
+    ),
+    "a mask that may be left out but is needed": (
+        "",
+        "self.one = nn.Linear(24, 24)",
+        "x, mask=None",
+        "return self.one(x) * mask.float().unsqueeze(-1)",
+    ),
+    "a layer that may be left out but is needed": (
+        "dim, norm=None",
+        "self.one, self.norm = nn.Linear(dim, dim), norm",
+        "x",
+        "x = self.one(x)\nh, w = self.norm.weight.shape\nreturn x * h",
+    ),
+    "a mode that decides what is returned": (
+        "dim, mode",
+        "self.one, self.mode = nn.Linear(dim, dim), mode",
+        "x",
+        "x = self.one(x)\ny = (x,) if self.mode != 1 else x\nreturn x + y",
+    ),
+    "an image whose edge decides": (
+        "",
+        "self.conv, self.fc = nn.Conv2d(3, 16, 3), nn.Linear(16 * 1155, 5)",
+        "x",
+        "return self.fc(self.conv(x).flatten(1))",
+    ),
+    "a key that a made-up object has": (
+        "parts",
+        "self.parts, self.fc = parts, nn.Linear(24, 24)",
+        "x",
+        "table = {}\nx = self.fc(x)\nreturn x * table[self.parts.kind]",
+    ),
+    "heads that do not divide": (
+        "dim, inner",
+        "self.q, self.k = nn.Linear(dim, inner), nn.Linear(dim, 48)",
+        "x",
+        "return self.q(x) * self.k(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_the_code_causes_is_an_error(what: str, worker: Any, write: Callable[..., str]) -> None:
+    report: Report = worker.report(write(net(*WRONG[what][0])) + ":Net")
+    errors = [(each.code, each.severity) for each in report.problems if each.code.startswith("FX4")]
+    assert errors[:1] == [("FX401", "error")], report.problems
+    assert report.recipe.inputs is not None
+    assert any(node.output is not None and not node.assumed for node in report.nodes)
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_its_mended_twin_has_no_error(what: str, worker: Any, write: Callable[..., str]) -> None:
+    assert not _accusations(worker.answer(write(net(*WRONG[what][1])) + ":Net"))
+
+
+@pytest.mark.parametrize("what", FAULTLESS)
+def test_what_another_guess_mends_is_no_error(what: str, worker: Any, write: Callable[..., str]) -> None:
+    assert not _accusations(worker.answer(write(net(*FAULTLESS[what])) + ":Net"))
+
+
+def _accusations(answer: Any) -> list[Any]:
+    assert answer["type"] == "report"
+    return [each for each in Report.from_json(answer["report"]).problems if each.severity in ("error", "warning")]

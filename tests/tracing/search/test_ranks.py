@@ -1,0 +1,127 @@
+"""Inputs that have too many or too few dimensions: of which of several that is so, and how long the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxlsp.tracing.search.rules.ranks_dtypes import reranked
+from fxlsp.tracing.search.trials.values import Group, Tensor, Text, Trial, edited
+from tests.tracing.search.frames import net
+
+
+def test_any_but_one_of_several_inputs_may_have_too_many_dimensions() -> None:
+    ids = Tensor((2, 16), "long")
+    given = Trial(Text("Net()"), Group("inputs", (("a", ids), ("b", ids), ("c", ids))))
+    shapes = [
+        tuple(len(part.shape) for _, part in each.inputs.items if isinstance(part, Tensor))
+        for each in (edited(given, edit) for edit in reranked(given, 4, 3))
+        if each.inputs is not None
+    ]
+    assert shapes == [(1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)]
+
+
+def test_where_everything_has_one_size_it_keeps_it_with_another_rank() -> None:
+    given = Trial(Text("Net(c=4)"), Group("inputs", (("x", Tensor((4, 4, 4, 4))),)), 4)
+    first = edited(given, next(reranked(given, 4, 3)))
+    assert first.inputs is not None
+    assert first.inputs.text == "torch.randn(4, 4, 4)"
+
+
+@pytest.mark.parametrize(
+    ("made", "signature", "run", "inputs"),
+    [
+        pytest.param(
+            "self.a = nn.Embedding(50, 8)",
+            "one, other, several",
+            "y = self.a(one)\nz = (y * self.a(other)).sum(1)\n"
+            "return z + torch.bmm(self.a(several), y.unsqueeze(2)).squeeze(2).sum(1)",
+            "torch.ones(2, dtype=torch.long), torch.ones(2, dtype=torch.long), torch.ones(2, 16, dtype=torch.long)",
+            id="two of three",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(1, 4, 5)",
+            "x",
+            "return self.a(F.pad(x.unsqueeze(1), (2, 2, 2, 2), mode='reflect'))",
+            "torch.randn(2, 16, 24)",
+            id="a map that is padded",
+        ),
+        pytest.param(
+            "",
+            "scores, labels",
+            "return F.cosine_embedding_loss(scores, F.one_hot(labels, scores.size(-1)), torch.ones(1))",
+            "torch.randn(2, 32), torch.ones(2, dtype=torch.long)",
+            id="labels and scores of which the loss takes rows",
+        ),
+    ],
+)
+def test_inputs_have_the_rank_that_is_wanted(
+    made: str, signature: str, run: str, inputs: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net("", made or "self.a = 1", signature, run).replace("(self, ):", "(self):")
+    assert worker.report(write(text) + ":Net").recipe.inputs == inputs
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "b, *axes, d = x.shape",
+        "b, *axes, d = x.size()",
+        "b, *axes, d, device = *x.shape, x.device",
+    ],
+)
+def test_a_number_of_further_dimensions_that_is_asserted_gives_the_rank(
+    line: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net(
+        "axes=2",
+        "self.axes, self.a = axes, nn.Linear(8, 4)",
+        "x",
+        f"{line}\nassert len(axes) == self.axes, 'axes'\nreturn self.a(x)",
+    )
+    report = worker.report(write(text) + ":Net")
+    assert report.complete
+    assert str(report.recipe.inputs).count(",") == 3
+    assert str(report.recipe.inputs).endswith(", 8)")
+
+
+LAYER = """
+import torch
+
+class Rearrange(torch.nn.Module):
+    def __init__(self, pattern):
+        super().__init__()
+        self._multirecipe = {len(pattern.split()): pattern}
+
+    def forward(self, x):
+        recipe = self._multirecipe[x.ndim]
+        return x[:, None]
+"""
+
+
+def test_what_a_layer_of_einops_gets_has_the_rank_of_its_pattern(worker: Any, write: Callable[..., str]) -> None:
+    write("", "einops/__init__.py")
+    write(LAYER, "einops/layers.py")
+    text = "from einops.layers import Rearrange\n" + net(
+        "dim, cond_dim",
+        "self.a = nn.Linear(dim, dim)\nself.b = nn.Sequential(nn.SiLU(), nn.Linear(cond_dim, dim), Rearrange('b d'))",
+        "x, t",
+        "return (self.a(x) * self.b(t)).softmax(dim=2)",
+    )
+    report = worker.report(write(text) + ":Net")
+    assert report.complete
+    assert str(report.recipe.inputs).endswith("torch.randn(2, 96)")
+
+
+def test_a_view_that_one_dimension_keeps_from_fitting_gets_that_dimension(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = net(
+        "dim, heads=4, dim_head=64",
+        "self.a = nn.Conv3d(dim, heads * dim_head, 1)",
+        "x",
+        "b, c, t, h, w = x.shape\nreturn x + self.a(x).reshape(x.shape)",
+    )
+    assert worker.report(write(text) + ":Net").recipe.init == "Net(dim=256)"

@@ -1,0 +1,38 @@
+"""Which sizes of a run come from parameters of the model."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional
+
+from fxlsp.tracing.search.trials.weight_sizes import WeightSizes
+
+
+def fixed(name: str, args: tuple[torch.Tensor, ...], weights: list[torch.Tensor], result: torch.Tensor) -> list[int]:
+    sizes = WeightSizes(weights)
+    sizes.note(name, args, {}, result)
+    return [dimension for dimension in range(result.dim()) if sizes.is_fixed(result, dimension)]
+
+
+@pytest.mark.parametrize("shape", [(2, 6), (2, 6, 6), (2, 6, 5), (2, 6, 6, 6)])
+@pytest.mark.parametrize("name", ["batch_norm", "instance_norm", "group_norm"])
+def test_channels_of_a_normalisation_are_the_second_dimension(name: str, shape: tuple[int, ...]) -> None:
+    given, weight, bias = torch.ones(shape), torch.ones(6), torch.zeros(6)
+    assert fixed(name, (given, weight, bias), [weight, bias], given + 1) == [1]
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_features_of_a_normalisation_are_the_last_dimension(name: str) -> None:
+    given, weight = torch.ones(2, 6, 6), torch.ones(6)
+    assert fixed(name, (given, weight), [weight], given + 1) == [2]
+
+
+def test_features_of_a_linear_layer_are_the_last_dimension() -> None:
+    given, weight = torch.ones(2, 6, 4), torch.ones(3, 4)
+    assert fixed("linear", (given, weight), [weight], functional.linear(given, weight)) == [2]
+
+
+def test_what_no_parameter_decides_on_is_not_fixed() -> None:
+    given = torch.ones(2, 6, 6)
+    assert fixed("batch_norm", (given,), [torch.ones(6)], given + 1) == []
