@@ -47,8 +47,8 @@ class Speed:
         return f"an edit {self.times_faster:.1f} times faster than the script, the oldest shape {self.oldest:.1f} edits"
 
 
-WRITTEN = Speed(times_faster=12.0, oldest=4.0)
-"""On two cores beside other work on both of them; better on idle ones (README.md)."""
+WRITTEN = Speed(times_faster=12.0, oldest=6.0)
+"""On two idle cores 20.0 to 22.5 and 4.3 to 6.7 were measured (four rounds, 2026-11-26), 14.2 beside other work."""
 
 
 def main() -> int:
