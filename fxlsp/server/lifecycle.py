@@ -64,9 +64,10 @@ def _connect(server: Server) -> None:
     hold, feed, status = server.typing_state, server.problem_feed, StatusFeed(server)
     problems, of_settings = Diagnostics(server, refresher, feed), SettingDiagnostics(server, feed)
     of_workspace = WorkspaceDiagnostics(server, feed)
-    # First: the publishers ask what may be shown.
-    server.engine.subscribe(_guarded(lambda change: hold.follow(server.engine.snapshot.documents, change.edit)))
+    # First: the publishers ask what may be shown. What is shown moves with an edit before the typing state follows it:
+    # that may end the typing of another document, and have the problems of all documents published at once.
     server.engine.subscribe(_guarded(lambda change: feed.follow(change.edit)))
+    server.engine.subscribe(_guarded(lambda change: hold.follow(server.engine.snapshot.documents, change.edit)))
     diagnostics.register_save(server, hold)
     if server.support.pulls_problems:
         diagnostic_pull.register(server, problems)

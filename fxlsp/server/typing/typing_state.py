@@ -150,7 +150,9 @@ class TypingState:
             elif edited is not None and edited.document.text == document.text:
                 edited.document = document
             else:
-                # It was opened, perhaps once more.
+                if edited is not None:
+                    # It was opened once more.
+                    _stop(edited)
                 self._edited[path] = _Edited(document, document, {document.program.digest: Finish.RESTED})
 
     def cursor_moved(self, path: str, line: int) -> None:

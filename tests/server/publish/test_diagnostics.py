@@ -107,6 +107,24 @@ async def test_problems_keep_their_place_and_get_the_version_of_each_edit(start:
     assert buffer.problems_version == 2
 
 
+async def test_problems_stay_when_lines_are_added_above_them_while_another_document_is_typed(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start()
+    typed = client.open(tmp_path / "typed.py", "width = 3\n")
+    buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))
+    (found,) = await client.until(lambda: client.problems(buffer), bool) or []
+    await client.rest()
+    for begun, key in enumerate("0123"):
+        client.replace(typed, "width = 3", f"width = 3{key}")
+        client.replace(buffer, "from torch import nn", f"width{key} = 2\nfrom torch import nn")
+        moved = await client.until(lambda: client.problems(buffer), lambda problems: problems is not None)
+        line = found["range"]["start"]["line"] + begun + 1
+        assert [each["range"]["start"]["line"] for each in moved or []] == [line]
+    said = client.said("textDocument/publishDiagnostics")
+    assert all(each["diagnostics"] for each in said if each["uri"] == buffer.uri)
+
+
 async def test_closing_a_document_takes_its_problems_away(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -62,14 +63,43 @@ async def test_a_pause_finishes_the_text_and_announces_that(monkeypatch: pytest.
     assert (typing.finish, typing.hold.line(PATH)) == (Finish.RESTED, None)
 
 
-async def test_a_pause_after_the_end_of_the_session_announces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def announced(monkeypatch: pytest.MonkeyPatch) -> Callable[[Typing], Awaitable[int]]:
+    """Wait until all timers of the edits before it have run, and return how often a rest or pause was announced."""
+    monkeypatch.setattr("fxlsp.server.typing.typing_state.PAUSE_SECONDS", 0.0)
     monkeypatch.setattr("fxlsp.server.typing.typing_state.IDLE_SECONDS", 0.0)
-    typing, passed = Typing("a = 1\n"), asyncio.Event()
+
+    async def count(typing: Typing) -> int:
+        # A timer without delay runs in the next turn of the loop, and that of the rest is set by that of the pause.
+        for _ in range(4):
+            await asyncio.sleep(0)
+        return typing.rests
+
+    return count
+
+
+async def test_an_edit_announces_a_rest_once(announced: Callable[[Typing], Awaitable[int]]) -> None:
+    typing = Typing("a = 1\n")
+    typing.to("a = 12\n")
+    assert await announced(typing) == 1
+
+
+async def test_a_pause_after_the_end_of_the_session_announces_nothing(
+    announced: Callable[[Typing], Awaitable[int]],
+) -> None:
+    typing = Typing("a = 1\n")
     typing.to("a = 12\n")
     typing.hold.close()
-    asyncio.get_running_loop().call_later(0.0, passed.set)
-    await passed.wait()
-    assert typing.rests == 0
+    assert await announced(typing) == 0
+
+
+async def test_nor_does_a_pause_after_the_document_was_opened_once_more(
+    announced: Callable[[Typing], Awaitable[int]],
+) -> None:
+    typing = Typing("a = 1\n")
+    typing.to("a = 12\n")
+    typing.hold.follow({**typing.documents, PATH: _document(PATH, "a = 1\n")})
+    assert await announced(typing) == 0
 
 
 @pytest.mark.parametrize("indentation", ["", "    "])
