@@ -71,6 +71,8 @@ class Synthesis:
         return Size(guess.size) if use is None else self._of(use, path)
 
     def _of(self, use: DuckUse, path: Path) -> Guess:
+        if use.open.made_by:
+            return self._mapping(use, path)
         if use.lists_modules and not use.calls and use.ran < 2 and use.attributes.keys() <= _OF_MODULES:
             return Text(ONE_LAYER)
         if use.maybe_makes and use.ran:
@@ -158,10 +160,10 @@ class Synthesis:
         return (shape.open.size if shape is not None else use.open.size,) * length
 
     def _mapping(self, use: DuckUse, path: Path) -> Guess:
-        if use.attributes:
+        if use.attributes or use.open.made_by:
             keys = {str(key): self._entry(use, key, path) for key in use.entries}
             names = {name: self._attribute(use, name, path) for name in use.attributes}
-            return Group("record", tuple({**keys, **names}.items()))
+            return Group("record", tuple({**keys, **names}.items()), use.open.made_by)
         return Group("dict", tuple((repr(key), self._entry(use, key, path)) for key in use.entries))
 
     def _sequence(self, use: DuckUse, path: Path) -> Guess:

@@ -39,14 +39,14 @@ class FileSection:
     """Of the file and of the sections that it is in."""
     fields: Mapping[Any, Any]
 
-    def guess(self, reads: FieldReads) -> Guess:
-        """Return the fields that are read, with the values of the file."""
+    def guess(self, reads: FieldReads, made_by: str = "") -> Guess:
+        """Return the fields that are read, with the values of the file, in an instance of the user's class if given."""
         wanted = reads.attributes_wanted | reads.keys_wanted
         fields = {key: value for key, value in self.fields.items() if key in wanted}
-        if not reads.attributes_wanted:
+        if not reads.attributes_wanted and not made_by:
             return Group("dict", tuple((repr(key), _of_value(value)) for key, value in fields.items()))
-        kind: Kind = "record" if reads.keys_wanted else "namespace"
-        return Group(kind, tuple((key, _of_value(value)) for key, value in fields.items()))
+        kind: Kind = "record" if reads.keys_wanted or reads.methods or made_by else "namespace"
+        return Group(kind, tuple((key, _of_value(value)) for key, value in fields.items()), made_by)
 
 
 def sections_with(reads: FieldReads, module_file: str) -> Iterator[FileSection]:

@@ -24,7 +24,7 @@ from ..trials.budget import OutOfTimeError
 from ..trials.values import Group, Guess, Text
 from .class_body import is_torchs, tree_of
 from .configuration_files import sections_with
-from .constructor import NamePriors, first_init
+from .constructor import NamePriors, first_init, takes_any_fields
 from .field_reads import FieldReader, FieldReads, function_of, loaded_value
 from .tables import CONFIGURATION
 
@@ -139,7 +139,7 @@ class _Available:
             fits = [each for each in self._candidates if _is_named_for(each, parameter.name, annotated)]
         else:
             fits = [each for each in self._candidates if reads.is_met_by(each.attributes, each.keys)]
-            fits = fits or list(_in_files(self._module, reads))
+            fits = fits or list(_in_files(self._module, reads, _made_by(parameter.annotation, self._module)))
         wanted = reads.attributes_wanted | reads.keys_wanted
         own, named = _words(self._target.__name__), _words(parameter.name)
 
@@ -238,12 +238,19 @@ class _Available:
             return
 
 
-def _in_files(module: ModuleType, reads: FieldReads) -> Iterator[_Candidate]:
+def _made_by(annotation: Any, module: ModuleType) -> str:
+    """Return the name of an annotated class of the file that takes whatever fields it is given; "" without one."""
+    name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    cls = loaded_value(module, name) if name.isidentifier() else None
+    return name if isinstance(cls, type) and takes_any_fields(cls) else ""
+
+
+def _in_files(module: ModuleType, reads: FieldReads, made_by: str) -> Iterator[_Candidate]:
     """Yield the configurations in files beside the module."""
     for section in sections_with(reads, getattr(module, "__file__", None) or ""):
         unset = {key for key, value in section.fields.items() if value is None}
         keys = {key for key in section.fields if isinstance(key, str)}
-        yield _Candidate(section.guess(reads), section.name, keys, keys, unset)
+        yield _Candidate(section.guess(reads, made_by), section.name, keys, keys, unset)
 
 
 def _of_object(value: Any, name: str, guess: Guess) -> Iterator[_Candidate]:

@@ -282,14 +282,16 @@ def _of_class(annotation: type, name: str, names: NamePriors, module: ModuleType
         return Text("'cpu'")
     if issubclass(annotation, torch.nn.Module) and annotation.__module__.startswith("torch."):
         return Text(called_module(name))
-    return _of_own_class(annotation, names, module, depth)
+    return _of_own_class(annotation, name, names, module, depth)
 
 
-def _of_own_class(annotation: type, names: NamePriors, module: ModuleType, depth: int) -> Guess | None:
+def _of_own_class(annotation: type, argument: str, names: NamePriors, module: ModuleType, depth: int) -> Guess | None:
     """Guess an instance of a class that the file can name: a configuration, or a module."""
     name = annotation.__name__
     if vars(module).get(name) is not annotation or depth >= _DEEPEST or inspect.isabstract(annotation):
         return None
+    if takes_any_fields(annotation):
+        return Open(argument, 2, made_by=name)
     if annotation.__module__ == typing.__name__:
         # ``Any`` is a class since Python 3.11.
         return None
@@ -300,6 +302,21 @@ def _of_own_class(annotation: type, names: NamePriors, module: ModuleType, depth
         return first_init(annotation, name, names, module, depth + 1)
     except (TypeError, ValueError):
         return None
+
+
+def takes_any_fields(cls: type) -> bool:
+    """Return whether a class makes an object of whatever fields it is given by name, such as a dict with attributes."""
+    is_plain = inspect.getmro(cls)[1:] == (object,)
+    if not is_plain and not issubclass(cls, dict):
+        return False
+    made = cls.__init__
+    if made is dict.__init__:
+        return True
+    if not isinstance(made, types.FunctionType):
+        return False
+    kinds = [parameter.kind for parameter in list(inspect.signature(made).parameters.values())[1:]]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return inspect.Parameter.VAR_KEYWORD in kinds and all(kind in variable for kind in kinds)
 
 
 ARRAY = "__import__('numpy').ones("

@@ -13,6 +13,7 @@ from typing import Any
 from ..trials.budget import OutOfTimeError
 from .class_body import is_torchs, tree_of
 
+_OF_DICTS = frozenset(dir(dict))
 _DEEPEST = 5
 """Functions that hand a configuration on, one to the other."""
 
@@ -27,11 +28,13 @@ class FieldReads:
     """Attributes and keys that the code itself sets."""
     required: set[str] = field(default_factory=set)
     """Those of which an ``assert`` says that they must not be None."""
+    methods: set[str] = field(default_factory=set)
+    """Methods of dicts that are called: it must be one."""
 
     @property
     def attributes_wanted(self) -> set[str]:
         """The attributes that the configuration must have."""
-        return self.attributes - self.stored
+        return self.attributes - self.stored - self.methods
 
     @property
     def keys_wanted(self) -> set[str]:
@@ -40,7 +43,7 @@ class FieldReads:
 
     def is_met_by(self, attributes: set[str], keys: set[str]) -> bool:
         """Return whether something with these attributes and keys has all that is read."""
-        return self.attributes_wanted <= attributes and self.keys_wanted <= keys
+        return self.attributes_wanted | self.methods <= attributes and self.keys_wanted <= keys
 
 
 class FieldReader:
@@ -89,6 +92,8 @@ class FieldReader:
 
     def _note(self, node: ast.AST, aliases: set[str]) -> None:
         match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _OF_DICTS and _text(value) in aliases:
+                self._reads.methods.add(attr)
             case ast.Attribute(value=value, attr=attr, ctx=context) if _text(value) in aliases:
                 (self._reads.attributes if isinstance(context, ast.Load) else self._reads.stored).add(attr)
             case ast.Subscript(value=value, slice=ast.Constant(value=str() as key), ctx=context) if (

@@ -42,7 +42,7 @@ _LAYERS = (
     ("torch.nn.Conv2d(32, 32, 3, padding=1)", {"in_channels", "out_channels", "kernel_size", "stride", "dilation"}),
 )
 """Layers, and attributes by which they are recognised."""
-_NAMESPACE = re.compile(r"'(?:types\.)?SimpleNamespace' object has no attribute '(\w+)'")
+_LACKING = re.compile(r"'(?:types\.)?(\w+)' object has no attribute '(\w+)'")
 _MODULE_ATTRIBUTE = re.compile(r"'(?:Identity|Block)' object has no attribute '(\w+)'")
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 _LITERAL = re.compile(r"'(float|bool)' object (?:is not callable|has no attribute '(\w+)')")
@@ -111,12 +111,14 @@ def _common_letters(one: str, other: str) -> int:
     return next((index for index, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
 
 
-@rule("attribute of a configuration", "guess", says(_NAMESPACE.pattern))
+@rule("attribute of a configuration", "guess", says(_LACKING.pattern))
 def _attribute(evidence: Evidence) -> Iterator[Edit]:
     """Add an attribute that a configuration lacks."""
-    match = _NAMESPACE.search(evidence.text)
-    if match is not None:
-        yield from _extended(evidence, "namespace", match.group(1))
+    match = _LACKING.search(evidence.text)
+    if match is not None and match.group(1) == "SimpleNamespace":
+        yield from _extended(evidence, "namespace", match.group(2))
+    elif match is not None:
+        yield from _extended(evidence, "record", match.group(2), match.group(1))
 
 
 @rule("key of a configuration", "guess", lambda evidence: isinstance(evidence.error, KeyError))
@@ -129,9 +131,10 @@ def _key(evidence: Evidence) -> Iterator[Edit]:
         yield from _extended(evidence, "call", key)
 
 
-def _extended(evidence: Evidence, kind: str, key: str) -> Iterator[Edit]:
+def _extended(evidence: Evidence, kind: str, key: str, name: str | None = None) -> Iterator[Edit]:
+    """Add a part to each group of a kind; with ``name`` to those of that class alone."""
     for path, group in init_groups(evidence.trial):
-        if group.kind == kind and key not in dict(group.items):
+        if group.kind == kind and key not in dict(group.items) and name in (None, group.name):
             yield {(*path, key): evidence.facts.names.of(key.strip("'"))}
 
 

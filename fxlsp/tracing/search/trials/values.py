@@ -90,7 +90,7 @@ class Group(Guess):
     """Keys of a dict are Python literals, of a list or tuple their indices, of all else names; that of a call's further
     arguments begins with a star."""
     name: str = ""
-    """Of what a ``call`` calls."""
+    """Of what a ``call`` calls, or of the user's class that a ``record`` is an instance of."""
 
     @property
     def text(self) -> str:
@@ -115,7 +115,7 @@ class Group(Guess):
     @property
     def maker(self) -> str:
         """The text of what is called to make it."""
-        return _MAKERS.get(self.kind, self.name)
+        return self.name or _MAKERS[self.kind]
 
     @property
     def parts(self) -> tuple[tuple[str, Guess], ...]:
@@ -175,6 +175,8 @@ class Open(Guess):
     """Parts of which more is known: by ``.name`` or ``[key]``, and what a call returns."""
     is_input: bool = False
     """Whether it is an input, so that its parts are likely to be tensors."""
+    made_by: str = ""
+    """The name of the user's class that makes it from whatever fields it is given by name."""
 
     @property
     def text(self) -> str:
