@@ -33,7 +33,7 @@ LAYER_LINES: Mapping[str, int] = {
     "source": 6300,
     "wire": 800,
     "tracing": 36000,
-    "tracing/search": 9800,
+    "tracing/search": 10100,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0

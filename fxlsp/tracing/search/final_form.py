@@ -9,6 +9,8 @@ from .evidence import TargetFacts
 from .priors.tables import BATCH
 from .proofs.coincidences import has_size, with_moved_sizes
 from .proofs.faults import ModelFaults, needs_data
+from .proofs.stated_images import has_square_image, with_stated_image
+from .proofs.transpositions import with_other_weights
 from .trials.budget import Budget, OutOfTimeError
 from .trials.runner import RunConditions, TrialOutcome, TrialRunner
 from .trials.values import Trial
@@ -45,12 +47,19 @@ class FinalForm:
             if not is_of_before:
                 self._budget.allow(MORE_FOR_CONVENTIONS)
                 trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
+                trial = self._with_stated_image(trial)
             self._budget.allow(MORE_FOR_CONVENTIONS)
             trial, note = with_wanted_sizes(trial, self._sizes, self._runs)
             # Without tries left it is not known with which sizes it runs.
             self.sizes_note = "" if self._budget.is_spent else note
             trial = self._with_sizes_apart(trial)
         return trial
+
+    def _with_stated_image(self, trial: Trial) -> Trial:
+        """Return a trial with a square image where it has another one, and an argument states such an image."""
+        model = self._runner.construct(trial).model
+        stated = None if model is None or has_square_image(trial) else with_stated_image(trial, model)
+        return trial if stated is None or not self._runs(stated) else stated
 
     def _with_sizes_apart(self, trial: Trial) -> Trial:
         """Return a trial that runs, with other sizes where those that it has hide what the model does with them.
@@ -63,6 +72,15 @@ class FinalForm:
         other_batch = self._faults.depends_on_batch(trial, lambda other: self._strictly(other, budget))
         if other_batch is not None:
             return other_batch
+        model = self._runner.construct(trial).model
+        if not has_square_image(trial):
+            stated = self._faults.misses_stated_image(trial, lambda other: self._strictly(other, budget))
+            if stated is not None:
+                return stated
+        for other in () if model is None else with_other_weights(trial, model):
+            outcome = self._strictly(other, budget)
+            if outcome is not None and self._faults.is_conditional(other, outcome):
+                return other
         apart = None
         for size, moved in with_moved_sizes(trial, self._sizes.sequence):
             outcome = self._strictly(moved, self._budget)

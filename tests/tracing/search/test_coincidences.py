@@ -24,6 +24,12 @@ _GUESSED_SPLIT = (
 )
 _GATE = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Linear(24, 24)"
 _GATE_OF_STEPS = "self.a = nn.Linear(dim, dim)"
+_SCORES = "self.table, self.score = nn.Embedding(words, 24), nn.Linear(24, 1)"
+_HEAD = "self.body, self.head = nn.Linear(8, 24), nn.Parameter(torch.zeros({}))"
+_OWN_LAYERS = (
+    "class Own(nn.Linear):\n    def forward(self, x):\n        return F.linear(x, self.weight)\n\n"
+    "self.one, self.two = Own(a, b), Own(a, b)"
+)
 _TOKEN = "self.a, self.token = nn.Linear(8, 24), nn.Parameter(torch.zeros(1, 1, 24))"
 
 WRONG: dict[str, tuple[_Net, _Net, str]] = {
@@ -127,8 +133,60 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         ("", _TOKEN, "x", "x = self.a(x)\nb, t, c = x.shape\nreturn torch.cat([self.token.expand(b, -1, -1), x], 1)"),
         "return torch.cat([self.token, x], 1)",
     ),
+    "scores of steps that are not transposed": (
+        ("words", _SCORES, "ids", "x = self.table(ids)\nreturn torch.bmm(self.score(x).softmax(1), x)"),
+        ("words", _SCORES, "ids", "x = self.table(ids)\nreturn torch.bmm(self.score(x).softmax(1).mT, x)"),
+        "return torch.bmm(self.score(x).softmax(1), x)",
+    ),
+    "a weight of the user's own whose axes are exchanged": (
+        ("people", _HEAD.format("24, people"), "x", "return F.linear(self.body(x), F.normalize(self.head))"),
+        ("people", _HEAD.format("people, 24"), "x", "return F.linear(self.body(x), F.normalize(self.head))"),
+        "return F.linear(self.body(x), F.normalize(self.head))",
+    ),
 }
 SOUND: dict[str, _Net] = {
+    "one score for each of as many steps as positions": (
+        "",
+        "self.fc = nn.Linear(24, 16)",
+        "x",
+        "return torch.bmm(self.fc(x).softmax(-1), x)",
+    ),
+    "a column for each example, by a row of one step": (
+        "",
+        "self.a, self.b = nn.Linear(24, 8), nn.Linear(24, 12)",
+        "x",
+        "return self.a(x).unsqueeze(-1) @ self.b(x).unsqueeze(-2)",
+    ),
+    "a score of one step that is chosen": (
+        "",
+        "self.a, self.score = nn.Linear(24, 24), nn.Linear(24, 1)",
+        "x",
+        "x = self.a(x)\nb, t, c = x.shape\nlast = x[:, -1:]\nreturn torch.bmm(self.score(last), last)",
+    ),
+    "layers of two widths that a caller may make equal": (
+        "a, b",
+        "self.one, self.two = nn.Linear(a, b), nn.Linear(a, b)",
+        "x",
+        "return self.two(self.one(x))",
+    ),
+    "a layer of the user's own, of two widths that a caller may make equal": (
+        "a, b",
+        _OWN_LAYERS,
+        "x",
+        "return self.two(self.one(x))",
+    ),
+    "a weight that is used in both directions": (
+        "hidden",
+        "self.w = nn.Parameter(torch.zeros(hidden, 24))",
+        "x",
+        "return F.linear(F.linear(x, self.w).relu(), self.w.t())",
+    ),
+    "a weight of two widths in a product that a caller may make equal": (
+        "a, b",
+        "self.w = nn.Parameter(torch.zeros(a, b))",
+        "x",
+        "return x @ self.w @ self.w",
+    ),
     "a state of which a guessed flag says what the batch is": (
         "batch_first",
         "self.rnn = nn.GRU(24, 40, batch_first=batch_first)",

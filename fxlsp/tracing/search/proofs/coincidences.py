@@ -2,8 +2,8 @@
 
 A search finds equal sizes where nothing else runs: a batch as long as the sequence, a length that is the width of a
 head. The model is wrong then, and its failure shows with sizes that differ. Where an operation itself says what the
-sizes mean, no data could have them equal on purpose: a recurrent layer has a batch and a length, a product of two
-matrices of one shape lacks a transposition, and a convolution over a sequence slides along its length.
+sizes mean, no data could have them equal on purpose: a recurrent layer has a batch and a length, a product lacks a
+transposition, and a convolution over a sequence slides along its length.
 """
 
 from __future__ import annotations
@@ -17,13 +17,20 @@ import torch
 from torch import nn
 
 from ...model.diagnosis.failures import text_of
-from ..rules.ranks_dtypes import PRODUCTS
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
 from ..trials.values import Trial, changed, input_tensors, with_dimension
 from .reasons import unfit_sizes
+from .transpositions import (
+    einsum_of_other_axes,
+    product_of_other_axes,
+    product_without_transposition,
+    scores_without_transposition,
+    weight_without_transposition,
+)
 
 _STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
+_MASK = re.compile(r"2D attn_mask is torch\.Size\(\[(\d+), (\d+)\]\), but should be \((\d+), (\d+)\)")
 _UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 _OTHER_SIZES = (24, 40, 56, 20)
 """Multiples of eight first, since lengths may have to be divided."""
@@ -115,12 +122,14 @@ def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
     if len(input_tensors(trial)) == 1:
         found = (
             _state_of_length(outcome.error)
-            or _product_without_transposition(trial, outcome)
-            or (None if _is_made_without_arguments(trial) else _product_of_other_axes(outcome))
+            or product_without_transposition(trial, outcome)
+            or scores_without_transposition(outcome)
+            or einsum_of_other_axes(trial, outcome)
+            or (None if _is_made_without_arguments(trial) else product_of_other_axes(outcome))
         )
         if found is not None:
             return found
-    return _convolution_along_features(outcome)
+    return weight_without_transposition(outcome) or _convolution_along_features(outcome)
 
 
 def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
@@ -132,8 +141,12 @@ def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
     """
     batch = int(input_tensors(trial)[0][1].shape[0])
     found = _joined_without_batch(trial, batch, outcome) or _unpacked_batch(batch, outcome)
-    # Of two inputs the rank of one may have been guessed wrongly.
-    return found or (_batch_beside_other_dimension(batch, outcome) if len(input_tensors(trial)) == 1 else None)
+    is_alone = len(input_tensors(trial)) == 1
+    if found is None and is_alone:
+        found = _mask_of_batch(batch, outcome.error)
+    # Of two inputs the rank of one may have been guessed wrongly, unless it is known what the dimensions mean.
+    is_known = is_alone or _are_channels_beside_edges(outcome)
+    return found or (_batch_beside_other_dimension(batch, outcome) if is_known else None)
 
 
 def _joined_without_batch(trial: Trial, batch: int, outcome: TrialOutcome) -> str | None:
@@ -153,6 +166,28 @@ def _joined_without_batch(trial: Trial, batch: int, outcome: TrialOutcome) -> st
     if own is None or (batch, False) not in firsts or str(own) in re.findall(r"\d+", trial.init_text):
         return None
     return f"runs only where the batch is {own}: a parameter of the model is joined with that size to a batch"
+
+
+def _mask_of_batch(batch: int, error: BaseException | None) -> str | None:
+    """Return the condition of a mask between steps that has the batch for their number."""
+    match = _MASK.search(text_of(error)) if isinstance(error, RuntimeError) else None
+    if match is None:
+        return None
+    rows, columns, queries, keys = map(int, match.groups())
+    if not rows == columns == batch or batch in (queries, keys):
+        return None
+    return f"runs only where the batch equals the length: the mask is {rows} x {columns}, and there are {keys} steps"
+
+
+def _are_channels_beside_edges(outcome: TrialOutcome) -> bool:
+    """Return whether one operand has features, of one example each, and the other one has them as its channels."""
+    call, known = outcome.failing, outcome.weight_sizes
+    if call is None or known is None or len(call.operands) != 2:
+        return False
+    features, maps = sorted(call.operands, key=torch.Tensor.dim)
+    if features.dim() != 2 or maps.dim() <= 2 or features.shape[1] != maps.shape[1]:
+        return False
+    return known.is_fixed(features, 1) and known.is_fixed(maps, 1) and not known.is_fixed(maps, -1)
 
 
 def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | None:
@@ -184,28 +219,6 @@ def _unpacked_batch(batch: int, outcome: TrialOutcome) -> str | None:
     return f"runs only where the batch is {wanted.group(1)}: a tensor is unpacked like a tuple, along its batch"
 
 
-def _product_of_other_axes(outcome: TrialOutcome) -> str | None:
-    """Return the condition of a product of many matrices whose operands have the same sizes in another order.
-
-    Numbers were guessed for the constructor: without, that the sizes never fit is proven.
-    """
-    call = outcome.failing
-    if call is None or outcome.refuses_inputs or call.name.strip("_") not in PRODUCTS or len(call.operands) != 2:
-        return None
-    one, two = (tuple(map(int, each.shape)) for each in call.operands)
-    rank = len(one)
-    if rank <= _LARGEST_RANK or sorted(one) != sorted(two) or any(isinstance(each, nn.Parameter) for each in call.args):
-        return None
-    unfit = [at for at in range(rank - 2) if one[at] != two[at]]
-    if not unfit or one[-1] == two[-2]:
-        return None
-    at = unfit[0]
-    return (
-        f"runs only where sizes are equal that mean different things: {one[at]} and {two[at]} in dimension {at}, "
-        f"{one[-1]} and {two[-2]} along which the product sums; the operands have their axes in another order"
-    )
-
-
 def _state_of_length(error: BaseException | None) -> str | None:
     """Return the condition of a recurrent layer whose state has the length for a batch, or the other way round.
 
@@ -226,28 +239,6 @@ def _state_of_length(error: BaseException | None) -> str | None:
                     f"length{default}, and the state has that size for the batch"
                 )
     return None
-
-
-def _product_without_transposition(trial: Trial, outcome: TrialOutcome) -> str | None:
-    """Return the condition of a product of two matrices of one shape, of which the last size comes from the model."""
-    call, known = outcome.failing, outcome.weight_sizes
-    if call is None or known is None or outcome.refuses_inputs or call.name.strip("_") not in PRODUCTS:
-        return None
-    if len(call.operands) != 2:
-        return None
-    one, two = call.operands
-    if one is two or one.dim() < 2 or one.shape != two.shape or isinstance(one, nn.Parameter):
-        # A matrix that is multiplied by itself may be one between nodes.
-        return None
-    rows, columns = int(one.shape[-2]), int(one.shape[-1])
-    of_inputs = {size for _, tensor in input_tensors(trial) for size in tensor.shape}
-    is_of_model = columns not in of_inputs or (known.is_fixed(one, -1) and known.is_fixed(two, -1))
-    if rows == columns or not is_of_model or known.is_fixed(one, -2):
-        return None
-    return (
-        f"runs only where both matrices are square, {columns} x {columns}: they have one shape, so one of them has to "
-        "be transposed"
-    )
 
 
 def _convolution_along_features(outcome: TrialOutcome) -> str | None:

@@ -7,12 +7,14 @@ from contextlib import suppress
 from ...isolation.torch_private import WITHOUT_DATA
 from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.own_mistakes import is_own_mistake
-from ..evidence import TargetFacts
+from ..evidence import TargetFacts, place_and_text
 from ..trials.budget import Budget, OutOfTimeError
 from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
 from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
+from .flattening import condition_of_maps
 from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks
+from .stated_images import condition_of_stated_image, with_stated_image
 
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
 _TRIES_OF_LARGE_PROOF = 48
@@ -51,6 +53,8 @@ class ModelFaults:
                 return True
             if self.depends_on_batch(trial, run) is not None:
                 return True
+            if self._fails_like_stated_image(trial, outcome, run) or self._has_maps(trial, outcome, run):
+                return True
             return is_varied and contradicts_itself(trial, outcome, run, places)
         return False
 
@@ -78,12 +82,40 @@ class ModelFaults:
         self.only = found
         return moved
 
+    def misses_stated_image(self, trial: Trial, run: Run) -> Trial | None:
+        """Return a failing trial with the square image that the constructor states, if none of any edge runs.
+
+        :attr:`only` is the condition under which the model runs then.
+        """
+        model = self._runner.construct(trial).model
+        if model is None or not (self.is_given(trial) or is_made_of_numbers(trial)):
+            return None
+        stated = with_stated_image(trial, model)
+        found = None if stated is None else condition_of_stated_image(stated, model, run, self._facts.places)
+        self.only = found or self.only
+        return None if found is None else stated
+
     def is_given(self, trial: Trial) -> bool:
         """Return whether no argument of the constructor was guessed."""
         if isinstance(trial.init, Text) and not self.is_init_given:
             # What an earlier search wrote.
             return trial.init.code.removesuffix(".eval()").endswith("()")
         return isinstance(trial.init, Text) or not trial.init.parts
+
+    def _has_maps(self, trial: Trial, outcome: TrialOutcome, run: Run) -> bool:
+        """Return whether a trial fails since maps are not flattened; :attr:`only` is the condition then."""
+        self.only = condition_of_maps(trial, outcome, run) or ""
+        return bool(self.only)
+
+    def _fails_like_stated_image(self, trial: Trial, outcome: TrialOutcome, run: Run) -> bool:
+        """Return whether a trial fails where all square images fail, among them the one that is stated."""
+        stated = self.misses_stated_image(trial, run)
+        came = None if stated is None else run(stated)
+        if came is None or came.error is None or outcome.error is None:
+            return False
+        places = [place_and_text(error, self._facts.places)[0] for error in (came.error, outcome.error)]
+        self.only = self.only if places[0] == places[1] else ""
+        return bool(self.only)
 
     def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether nothing but numbers was guessed of the arguments, so that a proof can vary them.

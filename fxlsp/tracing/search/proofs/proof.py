@@ -307,5 +307,6 @@ def _is_by_weights(outcome: TrialOutcome) -> bool:
     """Return whether it is parameters that sizes do not fit."""
     call = outcome.failing
     if call is None:
-        return bool(unfit_sizes(outcome))
+        # Of a recurrent layer its features, in dimension 0, are as many as its weights have. A state has a batch too.
+        return any(at == 0 for at, _, _ in unfit_sizes(outcome))
     return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(reasons_of(outcome))

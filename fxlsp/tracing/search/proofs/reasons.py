@@ -23,7 +23,8 @@ _JOINING = ("cat", "concat", "concatenate", "stack")
 _RANK = re.compile(r"\b\d-?D\b")
 """In what torch says about a rank that an operation does not take."""
 _SIZES = re.compile(r"(?<=\[)[\d, ]+(?=\])")
-_BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
+_FEATURES = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
+_STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \((\d+, \d+, \d+)\), got \[(\d+, \d+, \d+)\]")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
 
 
@@ -136,8 +137,7 @@ def unfit_sizes(outcome: TrialOutcome) -> _Unfit:
     """Return sizes that should be equal in what raised; none where they are not known."""
     call = outcome.failing
     if call is None:
-        match = _BY_PYTHON.search(text_of(outcome.error)) if outcome.error is not None else None
-        return frozenset() if match is None else frozenset({(0, int(match.group(2)), int(match.group(1)))})
+        return frozenset() if outcome.error is None else _unfit_in_recurrent(text_of(outcome.error))
     beyond = _BEYOND.search(text_of(outcome.error)) if isinstance(outcome.error, IndexError) else None
     if beyond is not None and call.taken:
         # With another rank it fails alike, or the dimension exists.
@@ -161,6 +161,19 @@ def unfit_sizes(outcome: TrialOutcome) -> _Unfit:
         # Of an input without a batch.
         return frozenset({(0, int(channels.group(2)), int(channels.group(1)))})
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})
+
+
+def _unfit_in_recurrent(text: str) -> _Unfit:
+    """Return the sizes of features (dimension 0) or of a state (-3 to -1) that a recurrent layer does not take."""
+    features = _FEATURES.search(text)
+    if features is not None:
+        return frozenset({(0, int(features.group(2)), int(features.group(1)))})
+    state = _STATE.match(text)
+    if state is None:
+        return frozenset()
+    wanted, given = (map(int, sizes.split(", ")) for sizes in state.groups())
+    pairs = enumerate(zip(given, wanted, strict=True))
+    return frozenset((at - 3, *sizes) for at, sizes in pairs if sizes[0] != sizes[1])
 
 
 def _unequal(given: list[torch.Tensor]) -> _Unfit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ _LAST_OF_WEIGHT = {"linear": 0, "embedding": -1}
 """Which dimension of the weight is the last one of the result."""
 _OF_CHANNELS = frozenset({"batch_norm", "instance_norm", "group_norm"})
 """Functions whose weights have the size of the second dimension, whatever the rank."""
+_POOL = re.compile(r"(?P<adaptive>adaptive_)?(?:avg|max|lp)_pool(?P<rank>[123])d(?:_with_indices)?")
+_PARTS = frozenset({"chunk", "split", "tensor_split"})
 _RECURRENT = frozenset(
     {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}
 )
@@ -49,11 +52,12 @@ class WeightSizes:
         operands = list(tensors_in((args, dict(kwargs))))
         if not any(self._of(operand) for operand in operands):
             return
-        outputs = result if isinstance(result, tuple) else (result,)
-        if outputs and isinstance(outputs[0], torch.Tensor):
-            fixed = self._of_result(name.strip("_"), args, operands, outputs[0])
-            if fixed:
-                self._fixed[id(outputs[0])] = outputs[0], fixed
+        outputs, name = result if isinstance(result, tuple) else (result,), name.strip("_")
+        for output in outputs if name in _PARTS else outputs[:1]:
+            if isinstance(output, torch.Tensor):
+                fixed = self._of_result(name, args, operands, output)
+                if fixed:
+                    self._fixed[id(output)] = output, fixed
 
     def _of(self, tensor: torch.Tensor) -> _Fixed:
         known = self._fixed.get(id(tensor))
@@ -76,23 +80,53 @@ class WeightSizes:
             return self._of(first) | (frozenset({1}) if has_weights and rank > 1 else _NONE)
         if name in _NAMES_OF_POINTWISE:
             return self._broadcast(operands, result)
+        return self._of_moved(name, args, first, result)
+
+    def _of_moved(self, name: str, args: tuple[Any, ...], first: torch.Tensor, result: torch.Tensor) -> _Fixed:
+        """Return the dimensions of what exchanges, joins, chooses or pools those of its operand."""
         if name == "transpose" and all(type(each) is int for each in args[1:3]) and len(args) > 2:
-            one, two = (each % rank for each in args[1:3])
+            one, two = (each % result.dim() for each in args[1:3])
             swapped = {one: two, two: one}
             return frozenset(swapped.get(each, each) for each in self._of(first))
         if name == "getitem" and len(args) > 1:
             return self._of_items(first, args[1])
-        return _NONE
+        if name in _PARTS:
+            # Of a size that is fixed, and in as many parts each time, the parts are too.
+            return self._of(first) if result.dim() == first.dim() and isinstance(args[1], (int, tuple, list)) else _NONE
+        if name == "flatten":
+            return self._flattened(first, *args[1:3], rank=result.dim())
+        pool = _POOL.fullmatch(name)
+        if pool is None:
+            return _NONE
+        spatial = result.dim() - int(pool["rank"])
+        sizes = args[1] if len(args) > 1 else None
+        edges = sizes if isinstance(sizes, (tuple, list)) else [sizes] * int(pool["rank"])
+        stated = {spatial + at for at, size in enumerate(edges) if type(size) is int and pool["adaptive"]}
+        return frozenset(each for each in self._of(first) if each < spatial) | stated
 
-    def _broadcast(self, operands: Iterable[torch.Tensor], result: torch.Tensor) -> _Fixed:
-        """Return the dimensions that an operand has from parameters, with a size that is not repeated."""
-        rank = result.dim()
+    def _flattened(self, first: torch.Tensor, start: Any = 0, end: Any = -1, *, rank: int) -> _Fixed:
+        """Return the dimensions of a flattened tensor; the joined one if all that it is made of are fixed."""
+        if type(start) is not int or type(end) is not int or not first.dim():
+            return _NONE
+        start, end, of = start % first.dim(), end % first.dim(), self._of(first)
+        if first.dim() - (end - start) != rank:
+            # Its arguments came by name.
+            return _NONE
+        joined = {start} if of.issuperset(range(start, end + 1)) else set()
         return frozenset(
-            each + rank - operand.dim()
-            for operand in operands
-            for each in self._of(operand)
-            if each + rank >= operand.dim() and operand.shape[each] == result.shape[each + rank - operand.dim()] != 1
+            {each for each in of if each < start} | joined | {each - end + start for each in of if each > end}
         )
+
+    def _broadcast(self, operands: list[torch.Tensor], result: torch.Tensor) -> _Fixed:
+        """Return the dimensions that an operand has from parameters; those of size one if every operand has."""
+        rank = result.dim()
+        fixed: set[int] = set()
+        for place, size in enumerate(result.shape):
+            beside = [(each, place - rank + each.dim()) for each in operands if each.dim() >= rank - place]
+            are_fixed = [at in self._of(each) and each.shape[at] == size for each, at in beside]
+            if any(are_fixed) and (size != 1 or all(are_fixed)):
+                fixed.add(place)
+        return frozenset(fixed)
 
     def _of_items(self, tensor: torch.Tensor, index: Any) -> _Fixed:
         """Return the dimensions behind an index of numbers, whole slices and one ellipsis."""
