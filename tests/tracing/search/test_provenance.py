@@ -14,10 +14,33 @@ _Net = tuple[str, str, str, str]
 _ENCODER = "self.conv, self.fc, self.out = nn.Conv2d(1, 32, 5), nn.Linear(32 * 576, 64), nn.Linear(64, 5)"
 _STEMS = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Conv2d(3, 40, 1)"
 _ATTENTION = "self.attn = nn.MultiheadAttention(dim, heads, batch_first=True)"
+_KEYS = "self.a, self.b, self.attn = nn.Linear(16, 40), nn.Linear(16, 24), nn.MultiheadAttention(24, 4{})"
 _TAGGER = (
     "self.table, self.rnn, self.out = nn.Embedding(words, 24), nn.LSTM(24, 40, batch_first=True), nn.Linear({}, tags)"
 )
+_DIRECTIONS = "self.table, self.rnn = nn.Embedding(words, 24), nn.GRU(24, 40, batch_first=True, bidirectional=True)"
+_WITH_STATE = "return self.rnn(self.table(ids), torch.zeros({}, ids.size(0), 40))[0]"
+_TWO_RNNS = (
+    "self.table, self.a = nn.Embedding(words, 24), nn.LSTM(24, 40, batch_first=True, bidirectional={})\n"
+    "self.b = nn.LSTM(24, 40, batch_first=True)"
+)
 WRONG: dict[str, tuple[_Net, _Net]] = {
+    "a state of one direction for a recurrent layer of two": (
+        ("words", _DIRECTIONS, "ids", _WITH_STATE.format(1)),
+        ("words", _DIRECTIONS, "ids", _WITH_STATE.format(2)),
+    ),
+    "the states of two directions for a recurrent layer of one": (
+        ("words", _TWO_RNNS.format(True), "src, tgt", "return self.b(self.table(tgt), self.a(self.table(src))[1])[0]"),
+        ("words", _TWO_RNNS.format(False), "src, tgt", "return self.b(self.table(tgt), self.a(self.table(src))[1])[0]"),
+    ),
+    "a state of the features of the words": (
+        ("words", _DIRECTIONS, "ids", _WITH_STATE.format(2).replace("40", "24")),
+        ("words", _DIRECTIONS, "ids", _WITH_STATE.format(2)),
+    ),
+    "keys of other features than attention takes": (
+        ("", _KEYS.format(""), "x", "k = self.a(x)\nreturn self.attn(self.b(x), k, k)[0]"),
+        ("", _KEYS.format(", kdim=40, vdim=40"), "x", "k = self.a(x)\nreturn self.attn(self.b(x), k, k)[0]"),
+    ),
     "a layer called twice behind a flattened image": (
         ("", _ENCODER, "x", "x = self.fc(self.conv(x).flatten(1))\nreturn self.out(torch.relu(self.fc(x)))"),
         ("", _ENCODER, "x", "x = self.fc(self.conv(x).flatten(1))\nreturn self.out(torch.relu(x))"),
@@ -80,6 +103,30 @@ WRONG: dict[str, tuple[_Net, _Net]] = {
     ),
 }
 FAULTLESS: dict[str, _Net] = {
+    "a state of as many layers as a guessed argument says": (
+        "words, num_layers",
+        "self.table, self.rnn = nn.Embedding(words, 24), nn.GRU(24, 40, num_layers, batch_first=True)",
+        "ids",
+        "return self.rnn(self.table(ids), torch.zeros(1, ids.size(0), 40))[0]",
+    ),
+    "a state of the width of an encoder that has to be that of the decoder": (
+        "words, inner, outer",
+        "self.table, self.a, self.b = nn.Embedding(words, 24), nn.GRU(24, inner), nn.GRU(24, outer)",
+        "src, tgt",
+        "return self.b(self.table(tgt), self.a(self.table(src))[1])[0]",
+    ),
+    "a state that is handed in beside its sequence": (
+        "",
+        "self.fc, self.rnn = nn.Linear(24, 24), nn.GRU(24, 40, num_layers=2, batch_first=True)",
+        "x, state",
+        "return self.rnn(self.fc(x), state)[0]",
+    ),
+    "a state for as many sequences as are handed in beside": (
+        "",
+        "self.rnn = nn.GRU(24, 40, batch_first=True)",
+        "x, lengths",
+        "return self.rnn(x, torch.zeros(1, lengths.size(0), 40))[0]",
+    ),
     "a residual of which the widths have to be equal": (
         "a, b",
         "self.one, self.two = nn.Linear(a, b), nn.Linear(b, b)",

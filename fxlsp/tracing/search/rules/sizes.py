@@ -83,7 +83,7 @@ def _needed(call: TorchCall, name: str, given: list[torch.Tensor]) -> Misfit | N
     if name.startswith("conv") and len(given) > 1:
         return Misfit(given[0], 1, channels_of(call, given[1])) if given[0].dim() == given[1].dim() else None
     if name == "multi_head_attention_forward":
-        return Misfit(given[0], -1, call.args[3])
+        return _of_attention(call, given)
     if name.endswith("_cell") and len(call.args) > 2:
         return Misfit(given[0], -1, call.args[2].shape[-1])
     if len(given) > 1 and name == "linear":
@@ -96,6 +96,15 @@ def _needed(call: TorchCall, name: str, given: list[torch.Tensor]) -> Misfit | N
     if len(given) > 1 and name in PRODUCTS and given[-1].dim() and given[-2].dim():
         return Misfit(given[-2], -1, given[-1].shape[-2 if given[-1].dim() > 1 else -1])
     return None
+
+
+def _of_attention(call: TorchCall, given: list[torch.Tensor]) -> Misfit:
+    """Return which of query, key and value has not as many features as its projection takes, else the query."""
+    wanted = [call.args[3]] * 3
+    if call.kwargs.get("use_separate_proj_weight"):
+        wanted = [call.kwargs[f"{each}_proj_weight"].shape[-1] for each in "qkv"]
+    found = [Misfit(tensor, -1, size) for tensor, size in zip(given, wanted, strict=False)]
+    return next((each for each in found if each.got != each.want), found[0])
 
 
 def _misfit(evidence: Evidence) -> Misfit | None:
