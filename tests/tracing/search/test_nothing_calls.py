@@ -1,6 +1,6 @@
 """Models as people write them that nothing makes or calls: one mistake is an error on its line, and twins are sound.
 
-They were written before the search was tried with them, in ``nothing_calls.txt``.
+They were written before the search was tried with them, in ``nothing_calls.txt`` and later ``in_a_hurry.txt``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,18 @@ from fxlsp.report.report import Report
 
 _HEAD = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 _HERE = "# here"
-_MAY_WORK = frozenset({"graph network", "mixture of experts", "generator", "margin head"})
-"""Models that run with other arguments or inputs: with equal widths, without a batch, with two rows a picture."""
+_TEXTS = ("nothing_calls.txt", "in_a_hurry.txt")
+_MAY_WORK = frozenset(
+    {
+        "graph network",  # with equal widths
+        "mixture of experts",  # without a batch
+        "generator",  # with two rows a picture
+        "message passing",  # with nodes of as many features as messages
+        "cross attention",  # for all that is proven, with an image without a batch
+        "image and text",  # with as many texts as features
+    }
+)
+"""Models that run with other arguments or inputs, or for which the opposite is not proven."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +44,12 @@ class Model:
 
 
 def _models() -> dict[str, Model]:
-    text = Path(__file__).with_name("nothing_calls.txt").read_text(encoding="utf-8")
     found = {}
-    for part in text.split("\n== ")[1:]:
-        title, _, body = part.partition("\n")
-        found[title.partition(":")[0]] = Model(_without(body, "+"), _without(body, "-"))
+    for name in _TEXTS:
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        for part in text.split("\n== ")[1:]:
+            title, _, body = part.partition("\n")
+            found[title.partition(":")[0]] = Model(_without(body, "+"), _without(body, "-"))
     return found
 
 
