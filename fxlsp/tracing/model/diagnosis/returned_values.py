@@ -31,6 +31,7 @@ _NAMED = re.compile(
     r"|^(tuple|list) indices"
 )
 _GIVEN = re.compile(r"invalid combination of arguments - got \(([^)]*)\)")
+_NONE_HEADLINE = re.compile(r"[^\n]+ is None: `[^\n]*`, line ")
 _AS_A_WHOLE = re.compile(r"not iterable|cannot unpack")
 """What Python says if the expression itself is what is iterated or unpacked."""
 _OF_A_SUBSCRIPT = re.compile(r"\bindices must be\b|not subscriptable|does not support item assignment")
@@ -194,6 +195,11 @@ class _Search:
                 )
 
 
+def is_of_none(message: str) -> bool:
+    """Return whether a message begins with the headline of a function that returned None."""
+    return _NONE_HEADLINE.match(message) is not None
+
+
 def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: RunningFunction) -> str:
     name = ast.unparse(call.func)
     if kind is not _NONE:
@@ -208,6 +214,7 @@ def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: Runn
         does = "returns nothing: is a `return` missing?"
     else:
         does = "can end without a `return`"
+    # As :func:`is_of_none` reads it.
     return f"{what} is None: `{name}`, {line}, {does}"
 
 

@@ -24,12 +24,13 @@ from ..trials.values import Trial, changed, input_tensors, with_dimension
 from .reasons import unfit_sizes
 
 _STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
-_UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 _OTHER_SIZES = (24, 40, 56, 20)
 """Multiples of eight first, since lengths may have to be divided."""
 _OTHER_BATCHES = (5, 7, 11)
 _LARGEST_RANK = 3
 """Sequences have no more dimensions; the edges of images are moved by nothing here."""
+_LEAST_RANK_OF_TOKEN = 3
+"""Ranks of (batch, tokens, features) and more."""
 _MOST_MOVED = 6
 _Dimensions = tuple[tuple[tuple[str, ...], int], ...]
 
@@ -126,62 +127,60 @@ def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
 def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
     """Return under which condition on the batch alone the model of a failed trial runs.
 
+    That the first dimension of an input is a batch is a convention: it may be nodes, cells, or two views of one batch.
+    Only what no such dimension could do counts.
+
     Args:
         trial: One whose batch is no other size of it, by :func:`with_moved_batch`.
         outcome: How it failed.
     """
     batch = int(input_tensors(trial)[0][1].shape[0])
-    found = _joined_without_batch(trial, batch, outcome) or _unpacked_batch(batch, outcome)
+    found = _joined_without_batch(batch, outcome)
     # Of two inputs the rank of one may have been guessed wrongly.
     return found or (_batch_beside_other_dimension(batch, outcome) if len(input_tensors(trial)) == 1 else None)
 
 
-def _joined_without_batch(trial: Trial, batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of a parameter with a batch of its own that is joined to what has one.
+def _joined_without_batch(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of a parameter for one example, such as a class token, that is joined to a batch.
 
-    None if an argument of the constructor says that batch.
+    A buffer of one example may be what a stream keeps, and a parameter of more than one has what each of the nodes has.
     """
-    call, known = outcome.failing, outcome.weight_sizes
-    if call is None or known is None or call.name not in ("cat", "concat", "concatenate"):
+    call = outcome.failing
+    if call is None or call.name not in ("cat", "concat", "concatenate"):
         return None
     unfit = unfit_sizes(outcome)
     if not unfit or any(at != -each.dim() for at, _, _ in unfit for each in call.taken):
         # It fails by other sizes, or joins along the batch.
         return None
-    firsts = [(int(each.shape[0]), known.is_fixed(each, 0)) for each in call.taken if each.dim() > 1]
-    own = next((size for size, is_fixed in firsts if is_fixed and size != batch), None)
-    if own is None or (batch, False) not in firsts or str(own) in re.findall(r"\d+", trial.init_text):
+    tokens = [each for each in call.taken if isinstance(each, nn.Parameter)]
+    others = [each for each in call.taken if not isinstance(each, nn.Parameter)]
+    is_of_one = all(each.dim() >= _LEAST_RANK_OF_TOKEN and each.shape[0] == 1 for each in tokens)
+    if not tokens or not is_of_one or not others or any(each.shape[0] != batch for each in others):
         return None
-    return f"runs only where the batch is {own}: a parameter of the model is joined with that size to a batch"
+    return "runs only where the batch is 1: a parameter of the model is joined with that size to a batch"
 
 
 def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of operands of two ranks, of which the batch of one meets another dimension."""
+    """Return the condition of operands of two ranks, of which the shorter shape begins the longer one.
+
+    These are a batch and sizes of layers in both, such as channels, so that they do not mean the last dimensions of the
+    longer one, which they meet.
+    """
     call, known = outcome.failing, outcome.weight_sizes
     if call is None or known is None or not BROADCASTING.fullmatch(call.name.strip("_")) or len(call.operands) != 2:
         return None
     less, more = sorted(call.operands, key=torch.Tensor.dim)
-    if not 0 < less.dim() < more.dim() or not less.shape[0] == more.shape[0] == batch or known.is_fixed(less, 0):
+    rank, beside = less.dim(), more.dim() - less.dim()
+    if not 1 < rank < more.dim() or less.shape != more.shape[:rank] or less.shape[0] != batch:
         return None
-    beside = more.dim() - less.dim()
+    if known.is_fixed(less, 0) or not all(known.is_fixed(each, at) for each in (less, more) for at in range(1, rank)):
+        return None
     if int(more.shape[beside]) in (1, batch):
         return None
     return (
         f"runs only where dimension {beside} of {tuple(more.shape)} equals the batch, which the other operand, "
         f"{tuple(less.shape)}, has there"
     )
-
-
-def _unpacked_batch(batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of what a layer returned and is unpacked along its batch, as if it were a tuple."""
-    last, known, error = outcome.last, outcome.weight_sizes, outcome.error
-    wanted = _UNPACKED.search(text_of(error)) if isinstance(error, ValueError) else None
-    if wanted is None or last is None or known is None or last.name != "unbind" or not last.taken:
-        return None
-    tensor = last.taken[0]
-    if tensor.dim() < 2 or tensor.shape[0] != batch or not known.is_fixed(tensor, -1):
-        return None
-    return f"runs only where the batch is {wanted.group(1)}: a tensor is unpacked like a tuple, along its batch"
 
 
 def _product_of_other_axes(outcome: TrialOutcome) -> str | None:

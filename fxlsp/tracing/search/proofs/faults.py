@@ -12,7 +12,7 @@ from ..trials.budget import Budget, OutOfTimeError
 from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
 from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
-from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks
+from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks, place_of
 
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
 _TRIES_OF_LARGE_PROOF = 48
@@ -49,7 +49,7 @@ class ModelFaults:
             places, outcome = self._facts.places, run(trial) or outcome
             if self.is_conditional(trial, outcome) or (is_given and fails_without_inputs(trial, outcome, run, places)):
                 return True
-            if self.depends_on_batch(trial, run) is not None:
+            if outcome.error is not None and self.depends_on_batch(trial, run, outcome) is not None:
                 return True
             return is_varied and contradicts_itself(trial, outcome, run, places)
         return False
@@ -63,14 +63,22 @@ class ModelFaults:
         self.only = (runs_only_where(trial, outcome) or "") if is_known else ""
         return bool(self.only)
 
-    def depends_on_batch(self, trial: Trial, run: Run) -> Trial | None:
+    def depends_on_batch(self, trial: Trial, run: Run, failed: TrialOutcome | None = None) -> Trial | None:
         """Return a failing trial with another batch, where with that the model is at fault; None if it is not.
 
         :attr:`only` is the condition under which it runs then. With inputs of another rank it must not run.
+
+        Args:
+            trial: The trial.
+            run: Runs another one.
+            failed: How the trial fails itself; the condition is to be about that operation.
         """
         moved = with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else None
         outcome = None if moved is None else run(moved)
         if moved is None or outcome is None or outcome.error is None:
+            return None
+        places = self._facts.places
+        if failed is not None and place_of(failed, places) != place_of(outcome, places):
             return None
         found = runs_only_with_batch(moved, outcome)
         if found is None or not all(_fails(run(other)) for other in of_other_ranks(moved)):

@@ -110,8 +110,8 @@ def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
 def _fails_by_itself(trial: Trial, place: tuple[object, ...], run: Run, places: SourceMap) -> bool:
     """Return whether a trial with inputs of another rank always fails, by reasons of its own.
 
-    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist. At another
-    ``place`` other arguments of the constructor might mend it.
+    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist, which no size
+    mends. Of other failures at another ``place`` other arguments of the constructor might be the remedy.
     """
     outcome = run(trial)
     if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
@@ -206,8 +206,13 @@ class _Effects:
         return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
 
     def _place_of(self, outcome: TrialOutcome) -> tuple[object, ...]:
-        assert outcome.error is not None
-        return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, self._places))
+        return place_of(outcome, self._places)
+
+
+def place_of(outcome: TrialOutcome, places: SourceMap) -> tuple[object, ...]:
+    """Return the lines of the user's code that were running when a trial failed."""
+    assert outcome.error is not None
+    return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, places))
 
 
 def _multiples(trial: Trial, outcome: TrialOutcome) -> frozenset[object]:
