@@ -144,6 +144,7 @@ def test_what_unpacks_into_targets_does_so_with_a_starred_one_too(source: str, d
         ("a, b = probe", ("a", "b")),
         ("a, b, c = probe", ("a", "b", "c")),
         ("a, b, c = probe\nd = a", ("a", "b", "c")),
+        ("a, b, c = probe; d = a", ("a", "b", "c")),
         ("for a, b, c, d in [probe]: pass", ("a", "b", "c", "d")),
         ("a, (b, c) = probe", ()),
         ("a, b[0] = probe", ()),

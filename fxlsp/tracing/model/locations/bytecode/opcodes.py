@@ -110,7 +110,8 @@ def unpacked_variables(instruction: Instruction) -> tuple[str, ...]:
             continue
         if not each.opname.startswith("STORE_FAST") or len(names) >= count:
             break
-        names += _variables(each)
+        # Python 3.13 may store one and load the next statement's in the same instruction.
+        names += _variables(each)[:1] if each.opname == "STORE_FAST_LOAD_FAST" else _variables(each)
     return tuple(names) if len(names) == count else ()
 
 
