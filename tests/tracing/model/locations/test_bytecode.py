@@ -381,6 +381,8 @@ def test_writes_of_an_attribute_are_found(source: str, does: bool) -> None:
         ("del self.act", True),
         ("probe[0] = 1", True),
         ("del probe[0]", True),
+        ("probe[:1] = 1", True),
+        ("del probe[:1]", True),
         ("global act\nact = 1", True),
         ("act = 1", False),
         ("self.act", False),

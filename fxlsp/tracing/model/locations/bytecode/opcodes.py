@@ -19,8 +19,8 @@ from .spans import HAS_COLUMNS, byte_span, positions_of
 
 _IS_AT_FIRST_PART = sys.version_info < (3, 11)
 """Whether a frame that runs an instruction with ``EXTENDED_ARG`` is at the first of these; later it is behind them."""
-_STORES_OUTSIDE = frozenset({"STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR"})
 _ITEM_WRITES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
+_STORES_OUTSIDE = _ITEM_WRITES | {"STORE_ATTR", "STORE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR"}
 _ITEM_ACCESSES = _ITEM_WRITES | {"BINARY_SUBSCR", "DELETE_SUBSCR", "BINARY_SLICE"}
 _INDEXING = frozenset({"BINARY_SUBSCR", "STORE_SUBSCR"})
 _ENTERS = frozenset({"SETUP_WITH", "BEFORE_WITH"})
@@ -209,9 +209,9 @@ def writes_attribute(code: CodeType, name: str) -> bool:
 
 
 def stores_outside(code: CodeType) -> bool:
-    """Return whether ``code`` sets or deletes attributes or items, or sets global variables.
+    """Return whether ``code`` sets or deletes attributes, items or slices, or sets global variables.
 
-    An unknown opcode counts as none of these, as do slices of 3.12 and later, and the deletion of global variables.
+    An unknown opcode counts as none of these, as does the deletion of global variables.
     """
     return any(each.opname in _STORES_OUTSIDE for each in dis.get_instructions(code))
 
