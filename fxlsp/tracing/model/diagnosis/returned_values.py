@@ -17,11 +17,12 @@ from typing import Any
 import torch
 
 from ....report.locations import RelatedPlace
+from ..locations.bytecode.instructions import Instruction, raising_instruction
 from ..locations.class_text import code_of
 from ..locations.code_origin import is_workspace_code
 from ..locations.expressions import name_span
 from ..locations.function_results import FunctionDefinition, FunctionResult, calls_assigned
-from ..locations.source_map import CallStack, Instruction, SourceMap
+from ..locations.source_map import CallStack, SourceMap
 from .failures import text_of
 
 _NONE = type(None)
@@ -96,7 +97,7 @@ def functions_of_traceback(error: BaseException, source_map: SourceMap) -> list[
         if source_map.is_shown(code.co_filename):
             owner = variables.get("self")
             module = owner if isinstance(owner, torch.nn.Module) else None
-            found.append(RunningFunction(code, entry.tb_lasti, module, variables))
+            found.append(RunningFunction(code, raising_instruction(entry).offset, module, variables))
         entry = entry.tb_next
     return found
 

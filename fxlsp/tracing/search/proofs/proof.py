@@ -7,7 +7,6 @@ others: a layer with weights refuses them before.
 
 from __future__ import annotations
 
-import dis
 import linecache
 import re
 from collections import defaultdict
@@ -21,6 +20,8 @@ import torch
 from ...model.capture.costs import MixedTypesError
 from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.returned_values import functions_of_traceback, returned_value
+from ...model.locations.bytecode.instructions import raising_instruction
+from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.source_map import SourceMap
 from ..evidence import own_frames
 from ..priors.inputs import optional_inputs
@@ -155,9 +156,7 @@ def _is_raised_on_purpose(error: BaseException | None) -> bool:
     entry = None if error is None else error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
-    if entry is None:
-        return False
-    return dis.opname[entry.tb_frame.f_code.co_code[entry.tb_lasti]] == "RAISE_VARARGS"
+    return entry is not None and is_raise(raising_instruction(entry))
 
 
 class _Effects:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dis
 from collections.abc import Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
 from ....isolation.torch_private.modules import is_native
-from ....model.locations.source_map import Instruction, SourceMap
+from ....model.locations.bytecode.instructions import Instruction, instruction_of
+from ....model.locations.bytecode.opcodes import accesses_item, matches_class, writes_item
+from ....model.locations.bytecode.spans import HAS_COLUMNS
+from ....model.locations.source_map import SourceMap
 
 
 class _Unresolved:
@@ -35,12 +37,7 @@ class CallerExpression:
 
     @property
     def instruction(self) -> Instruction:
-        return Instruction(self._frame.f_code, self._frame.f_lasti)
-
-    @property
-    def opcode(self) -> str:
-        """Name of the bytecode instruction."""
-        return dis.opname[self._frame.f_code.co_code[self._frame.f_lasti]]
+        return instruction_of(self._frame)
 
     @property
     def syntax(self) -> ast.AST | None:
@@ -62,7 +59,7 @@ class CallerExpression:
         syntax = self.syntax
         if isinstance(syntax, ast.Call):
             return syntax
-        if syntax is None and self.is_shown and not hasattr(self._frame.f_code, "co_positions"):
+        if syntax is None and self.is_shown and not HAS_COLUMNS:
             statement = self._places.statement_of(self.instruction)
             line = self._places.locate(*self.instruction[:2]).line
             nodes = () if statement is None else ast.walk(statement)
@@ -92,11 +89,15 @@ class CallerExpression:
 
     def is_subscript(self) -> bool:
         """Return whether an item of something is read, written or deleted."""
-        return "SUBSCR" in self.opcode or "SLICE" in self.opcode
+        return accesses_item(self.instruction)
 
     def stores(self) -> bool:
         """Return whether an item of something is written."""
-        return "STORE" in self.opcode
+        return writes_item(self.instruction)
+
+    def matches_class(self) -> bool:
+        """Return whether it is the ``case Class():`` of a ``match``."""
+        return matches_class(self.instruction)
 
     def is_slice(self) -> bool:
         """Return whether the expression takes a slice."""
@@ -149,11 +150,3 @@ def _name_of(call: ast.Call) -> str:
 
 def _holds_line(node: ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def unpacked_count(frame: FrameType) -> int | None:
-    """Return the number of targets that a frame unpacks into; None if it does not."""
-    code = frame.f_code.co_code
-    if dis.opname[code[frame.f_lasti]] != "UNPACK_SEQUENCE":
-        return None
-    return code[frame.f_lasti + 1]

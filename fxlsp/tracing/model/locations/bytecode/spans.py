@@ -1,35 +1,16 @@
-"""Bytecode of CPython 3.10 to 3.13: source positions, jumps, frames."""
+"""Lines and columns of instructions. No opcode is read."""
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from types import CodeType, FrameType, TracebackType
+from types import CodeType
 
-from .expressions import ByteSpan
+from ..expressions import ByteSpan
 
-
-def jump_at(code: CodeType, offset: int) -> int | None:
-    """Return the offset of an instruction's conditional jump, if any.
-
-    The instruction is the jump, or since CPython 3.13 the ``TO_BOOL`` before it. Offsets are in bytes.
-    """
-    if dis.opname[code.co_code[offset]] == "TO_BOOL":
-        offset += 2
-        while dis.opname[code.co_code[offset]] in ("CACHE", "EXTENDED_ARG"):
-            offset += 2
-    return offset if "JUMP" in dis.opname[code.co_code[offset]] else None
-
-
-def traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
-    """Return the code and byte offset of each traceback entry, outermost first."""
-    found = []
-    while traceback is not None:
-        found.append((traceback.tb_frame.f_code, traceback.tb_lasti))
-        traceback = traceback.tb_next
-    return found
+HAS_COLUMNS = hasattr(CodeType, "co_positions")
+"""Whether this Python knows the columns of instructions, as it does since 3.11; before, it knows their lines only."""
 
 
 @cache
@@ -43,7 +24,7 @@ def byte_span(code: CodeType, offset: int) -> ByteSpan | None:
 
     None before Python 3.11 and for code compiled without columns.
     """
-    if not hasattr(code, "co_positions") or offset < 0:
+    if not HAS_COLUMNS or offset < 0:
         return None
     line, end_line, column, end_column = next(islice(positions_of(code), offset // 2, None), (None,) * 4)
     if line is None or end_line is None or column is None or end_column is None:
@@ -64,7 +45,7 @@ def starts_before(code: CodeType, offset: int) -> Iterator[tuple[int, int | None
 
     Lines count from 1, columns from 0 in bytes; columns are None on Python 3.10.
     """
-    if hasattr(code, "co_positions"):
+    if HAS_COLUMNS:
         for line, _, column, _ in reversed(positions_of(code)[: offset // 2 + 1]):
             if line is not None:
                 yield line, column
@@ -74,10 +55,6 @@ def starts_before(code: CodeType, offset: int) -> Iterator[tuple[int, int | None
             yield line, None
 
 
-def walk_out(frame: FrameType | None) -> list[FrameType]:
-    """``frame`` and its callers, innermost first."""
-    frames = []
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames
+def with_lines_of(code: CodeType, original: CodeType) -> CodeType:
+    """Return ``code`` with the line numbers of another one that has the same instructions."""
+    return code.replace(co_linetable=original.co_linetable)
