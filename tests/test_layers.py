@@ -139,7 +139,7 @@ ORDERS = {
         connection
         state
         index_reader
-        session
+        running
     """,
     "ide": """
         render
@@ -153,7 +153,7 @@ ORDERS = {
     """,
     "server": """
         typing
-        session
+        shared
         log, editor_watch, transport
         sync
         publish
@@ -354,7 +354,7 @@ def test_an_allowed_import_passes(file: str, text: str) -> None:
         ("tracing/search/rules/x.py", "from ...job.load import RequestLoad"),
         ("tracing/processes/worker/warmup.py", "from ..supervisor.pool import WorkerPool"),
         ("source/text/x.py", "from fxlsp.source.python import scopes"),
-        ("engine/state/x.py", "from fxlsp.engine.session.workspace import Workspace"),
+        ("engine/state/x.py", "from fxlsp.engine.running.engine import Engine"),
         ("ide/hints.py", "from fxlsp.ide.hover.text import Text"),
     ],
 )

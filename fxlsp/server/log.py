@@ -7,10 +7,10 @@ import logging
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import InterpreterState, Snapshot
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 _LEVELS = (
     (logging.ERROR, types.MessageType.Error),

@@ -22,7 +22,7 @@ from fxlsp.server.requests import (
     inlay_hint,
     workspace_symbol,
 )
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.server.sync import notebook, watched_files
 from fxlsp.server.sync import text as text_sync
 

@@ -22,8 +22,8 @@ from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.graphview.selection import GraphChoice, choose_graph
 from fxlsp.ide.model_status import status_text
-from fxlsp.server.session.command_names import SHOW_GRAPH
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import SHOW_GRAPH
+from fxlsp.server.shared.server import Server
 from fxlsp.source.text.documents import uri_of_path
 
 

@@ -18,9 +18,9 @@ from fxlsp.ide.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
 from fxlsp.server.commands.ask_user import ask_user, resolve_model, show_info, show_warning
 from fxlsp.server.requests.code_action import to_workspace_edit
-from fxlsp.server.session.command_names import CHOOSE_RECIPE, LIST_RECIPES, WRITE_RECIPE
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import text_document_at
+from fxlsp.server.shared.command_names import CHOOSE_RECIPE, LIST_RECIPES, WRITE_RECIPE
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.text_documents import text_document_at
 from fxlsp.source.recipes.invented import has_invented_parts
 from fxlsp.source.text.documents import uri_of_path
 

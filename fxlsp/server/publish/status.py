@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 STATUS = "fxlsp/status"
 

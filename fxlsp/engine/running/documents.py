@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
 from typing import Any
 
-from fxlsp.engine.session.apply_outcome import coverage
-from fxlsp.engine.session.file_cache import FileCache
-from fxlsp.engine.session.reconcile import reconcile
+from fxlsp.engine.running.apply_outcome import coverage
+from fxlsp.engine.running.file_cache import FileCache
+from fxlsp.engine.running.reconcile import reconcile
 from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText
 from fxlsp.engine.state.recorded_recipes import Recordings

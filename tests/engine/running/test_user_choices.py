@@ -14,8 +14,8 @@ from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
 from fxlsp.engine.index.index import SymbolId
-from fxlsp.engine.session import user_choices
-from fxlsp.engine.session.user_choices import UserChoices
+from fxlsp.engine.running import user_choices
+from fxlsp.engine.running.user_choices import UserChoices
 from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe

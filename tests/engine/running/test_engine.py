@@ -1,4 +1,4 @@
-"""A session from opened documents to snapshots.
+"""The engine, from opened documents to snapshots.
 
 Its supervisor is ``workers/good.py``, which answers what the text of a file says.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.session.workspace import SnapshotChange, Workspace
+from fxlsp.engine.running.engine import Engine, SnapshotChange
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import ModelState, Status
 from fxlsp.report.codes import DIED, NO_INTERPRETER
@@ -60,15 +60,15 @@ Make = Callable[..., "Editor"]
 
 
 class Editor:
-    """Workspace, with the calls that an editor makes."""
+    """Engine, with the calls that an editor makes."""
 
     def __init__(self, folder: Path, name: str = "good", python: str = sys.executable, **options: Any) -> None:
         self.folder = folder
         client = options.pop("client", ClientSettings({"python": python}))
         options = {"trusted": True, "limit": 1, **options}
-        self.workspace = Workspace([str(folder)], client, bootstrap=worker(name), **options)
+        self.engine = Engine([str(folder)], client, bootstrap=worker(name), **options)
         self.changes: list[SnapshotChange] = []
-        self.workspace.subscribe(self.changes.append)
+        self.engine.subscribe(self.changes.append)
 
     def path(self, file: str = "model.py") -> str:
         return str(self.folder / file)
@@ -76,16 +76,16 @@ class Editor:
     def open(self, text: str, file: str = "model.py") -> None:
         (self.folder / file).write_text(text)
         path = self.path(file)
-        self.workspace.open(Document(uri_of_path(path), path, 1, text))
+        self.engine.open(Document(uri_of_path(path), path, 1, text))
 
     def replace(self, old: str, new: str, file: str = "model.py") -> None:
-        document = self.workspace.snapshot.documents[self.path(file)]
+        document = self.engine.snapshot.documents[self.path(file)]
         start = document.text.index(old)
         edit = TextEdit(start, start + len(old), new)
-        self.workspace.change(self.path(file), [edit], (document.version or 0) + 1)
+        self.engine.change(self.path(file), [edit], (document.version or 0) + 1)
 
     def states(self, file: str = "model.py") -> dict[str, ModelState]:
-        return {state.key.name: state for state in self.workspace.snapshot.states_in(self.path(file))}
+        return {state.key.name: state for state in self.engine.snapshot.states_in(self.path(file))}
 
     def state(self, name: str = "Net", file: str = "model.py") -> ModelState:
         return self.states(file)[name]
@@ -114,7 +114,7 @@ class Editor:
 
     async def until_idle(self) -> None:
         """Wait until nothing is queued or running."""
-        await eventually_async(lambda: not any(state.busy for state in self.workspace.snapshot.models.values()))
+        await eventually_async(lambda: not any(state.busy for state in self.engine.snapshot.models.values()))
 
 
 @pytest_asyncio.fixture
@@ -127,7 +127,7 @@ async def make(tmp_path: Path) -> AsyncIterator[Make]:
 
     yield editor
     for each in made:
-        await each.workspace.shutdown()
+        await each.engine.shutdown()
     assert len(asyncio.all_tasks()) == 1
 
 
@@ -137,7 +137,7 @@ async def test_an_opened_model_is_traced(make: Make) -> None:
     await editor.until(Status.FRESH)
     assert editor.width() == 4
     assert editor.state().versions == {editor.path(): 1}
-    interpreter = editor.workspace.snapshot.interpreter_of(editor.path())
+    interpreter = editor.engine.snapshot.interpreter_of(editor.path())
     assert interpreter is not None
     assert interpreter.environment is not None
     assert interpreter.environment.torch == "2.99.0"
@@ -161,7 +161,7 @@ async def test_an_edit_of_a_comment_moves_spans_and_traces_nothing(make: Make) -
     await editor.until(Status.FRESH)
     editor.replace("from torch", "# a comment\n\nfrom torch")
     assert editor.state().status is Status.FRESH
-    ((state, log),) = editor.workspace.snapshot.reports_touching(editor.path())
+    ((state, log),) = editor.engine.snapshot.reports_touching(editor.path())
     assert state.report is not None
     place = state.report.nodes[0].location
     assert place is not None
@@ -199,15 +199,15 @@ async def test_nothing_runs_before_trust_and_what_is_static_is_known(make: Make)
     editor = make(trusted=False)
     editor.open(NET)
     editor.replace("width = 4", "width = 8")
-    editor.workspace.saved(editor.path())
-    editor.workspace.retrace()
+    editor.engine.saved(editor.path())
+    editor.engine.retrace()
     await editor.until_idle()
     assert editor.log() == []
     assert editor.state().status is Status.UNKNOWN
-    interpreter = editor.workspace.snapshot.interpreter_of(editor.path())
+    interpreter = editor.engine.snapshot.interpreter_of(editor.path())
     assert interpreter is not None
     assert interpreter.environment is None
-    editor.workspace.trust()
+    editor.engine.trust()
     await editor.until(Status.FRESH)
     assert editor.width() == 8
 
@@ -310,7 +310,7 @@ async def test_several_comments_are_several_models(make: Make) -> None:
     editor = make()
     editor.open(NET.replace("class Net", "# fxlsp: Net(1)\n# fxlsp: Net(2)\nclass Net"))
     await editor.until_idle()
-    states = editor.workspace.snapshot.states_in(editor.path())
+    states = editor.engine.snapshot.states_in(editor.path())
     assert [state.report.recipe.init for state in states if state.report] == ["Net(1)", "Net(2)"]
 
 
@@ -339,7 +339,7 @@ async def test_saving_tries_a_failed_model_again(make: Make) -> None:
     editor = make()
     editor.open(NET + "# fails\n")
     await editor.until(Status.FAILED)
-    editor.workspace.saved(editor.path())
+    editor.engine.saved(editor.path())
     await eventually_async(lambda: len(editor.traced()) == 2)
     await editor.until_idle()
 
@@ -353,9 +353,9 @@ async def test_a_model_that_died_twice_on_its_texts_is_left_alone_until_they_cha
     assert failure.code == DIED
     assert failure.location is not None
     assert failure.location.line == 5
-    editor.workspace.saved(editor.path())
+    editor.engine.saved(editor.path())
     await editor.until(Status.POISONED)
-    editor.workspace.saved(editor.path())
+    editor.engine.saved(editor.path())
     await editor.until_idle()
     assert editor.state().status is Status.POISONED
     assert len(editor.traced()) == 2
@@ -367,7 +367,7 @@ async def test_a_trace_that_goes_on_too_long_is_ended_by_an_edit_it_reads(make: 
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)
-    models, key = editor.workspace._session.models, editor.state().key
+    models, key = editor.engine._session.models, editor.state().key
     models.set_models(key.file, {key: replace(models.states[key], cost_ms=60_000)})
     editor.replace("width = 4", "width = 5  # slow\n    y = 1")
     await editor.until(Status.RUNNING)
@@ -385,7 +385,7 @@ async def test_a_trace_that_is_half_done_ends_and_its_result_is_shown_until_the_
     editor.replace("width = 4  # slow", "width = 8  # slow")
     (editor.folder / "model.gate").touch()
     widths: list[int] = []
-    editor.workspace.subscribe(lambda change: widths.append(editor.width()) if editor.state().report else None)
+    editor.engine.subscribe(lambda change: widths.append(editor.width()) if editor.state().report else None)
     await editor.until(Status.FRESH)
     assert (widths[0], widths[-1]) == (4, 8)
     assert not any("cancelled" in entry for entry in editor.log())
@@ -396,7 +396,7 @@ async def test_of_many_edits_during_a_trace_only_the_last_is_traced(make: Make) 
     editor.open(NET.replace("width = 4", "width = 4  # slow"))
     await eventually_async(lambda: editor.traced() == ["Net"])
     for width in range(10, 30):
-        editor.replace(editor.workspace.snapshot.documents[editor.path()].text, NET.replace("4", f"{width}  # slow"))
+        editor.replace(editor.engine.snapshot.documents[editor.path()].text, NET.replace("4", f"{width}  # slow"))
     (editor.folder / "model.gate").touch()
     await editor.until(Status.FRESH)
     assert editor.width() == 29
@@ -419,11 +419,11 @@ async def test_a_file_written_by_somebody_else_counts(make: Make) -> None:
     editor.open("A = 1\n", "layers.py")
     editor.open(NET)
     await editor.until(Status.FRESH)
-    editor.workspace.close(editor.path("layers.py"))
+    editor.engine.close(editor.path("layers.py"))
     (editor.folder / "layers.py").write_text("A = 1  # the same\n")
-    editor.workspace.changed_on_disk([editor.path("layers.py")])
+    editor.engine.changed_on_disk([editor.path("layers.py")])
     (editor.folder / "layers.py").write_text("A = 2\n")
-    editor.workspace.changed_on_disk([editor.path("layers.py")])
+    editor.engine.changed_on_disk([editor.path("layers.py")])
     await eventually_async(lambda: len(editor.traced()) == 2)
     await editor.until_idle()
 
@@ -432,9 +432,9 @@ async def test_closing_a_document_forgets_its_models(make: Make) -> None:
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)
-    editor.workspace.close(editor.path())
-    assert editor.workspace.snapshot.models == {}
-    assert editor.workspace.snapshot.documents == {}
+    editor.engine.close(editor.path())
+    assert editor.engine.snapshot.models == {}
+    assert editor.engine.snapshot.documents == {}
     editor.open(NET)
     await editor.until(Status.FRESH)
 
@@ -442,13 +442,13 @@ async def test_closing_a_document_forgets_its_models(make: Make) -> None:
 async def test_a_file_with_more_models_than_its_budget_traces_the_rest_when_looked_at(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
+    monkeypatch.setattr("fxlsp.engine.running.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(FAMILY)
     await editor.until_idle()
     assert editor.traced() == ["Net"]
     assert editor.state("Lonely").status is Status.UNKNOWN
-    editor.workspace.set_cursor(editor.path(), 8)
+    editor.engine.set_cursor(editor.path(), 8)
     await editor.until(Status.FRESH, "Lonely")
     assert editor.traced() == ["Net", "Lonely"]
 
@@ -465,19 +465,19 @@ async def test_a_base_class_without_a_forward_is_not_traced_by_itself(make: Make
 async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
+    monkeypatch.setattr("fxlsp.engine.running.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(FAMILY)
     await editor.until_idle()
-    editor.workspace.retrace(editor.path())
+    editor.engine.retrace(editor.path())
     await editor.until(Status.FRESH, "Lonely")
 
 
 async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 50.0)
-    monkeypatch.setattr("fxlsp.engine.session.apply_outcome.MOST_CHARGED_MS", 25.0)
+    monkeypatch.setattr("fxlsp.engine.running.plan.FIRST_TRACES_MS", 50.0)
+    monkeypatch.setattr("fxlsp.engine.running.apply_outcome.MOST_CHARGED_MS", 25.0)
     editor = make()
     editor.open(FAMILY.replace("# runs", "# slow\n# runs"))
     await eventually_async(lambda: len(editor.traced()) == 1)
@@ -487,11 +487,11 @@ async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
 
 
 async def test_other_settings_begin_the_budget_of_a_file_anew(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
+    monkeypatch.setattr("fxlsp.engine.running.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)
-    editor.workspace.configure(ClientSettings({"sizes": {"batch": 7}}))
+    editor.engine.configure(ClientSettings({"sizes": {"batch": 7}}))
     await eventually_async(lambda: len(editor.traced()) == 2)
     await editor.until(Status.FRESH)
 
@@ -503,8 +503,8 @@ async def test_a_missing_interpreter_is_reported_and_mended_by_the_settings(make
     failure = editor.state().failure
     assert failure is not None
     assert failure.code == NO_INTERPRETER
-    assert editor.workspace.snapshot.interpreters[0].failure is not None
-    editor.workspace.configure(ClientSettings({"python": sys.executable}))
+    assert editor.engine.snapshot.interpreters[0].failure is not None
+    editor.engine.configure(ClientSettings({"python": sys.executable}))
     await editor.until(Status.FRESH)
     assert editor.state().failure is None
 
@@ -513,10 +513,10 @@ async def test_an_interpreter_without_torch_is_reported_and_tried_again_on_resta
     editor = make("refuses")
     editor.open(NET)
     await editor.until(Status.FAILED)
-    failure = editor.workspace.snapshot.interpreters[0].failure
+    failure = editor.engine.snapshot.interpreters[0].failure
     assert failure is not None
     assert "has no torch" in failure.message
-    await editor.workspace.restart()
+    await editor.engine.restart()
     await editor.until(Status.FAILED)
 
 
@@ -525,7 +525,7 @@ async def test_restarting_traces_everything_again_in_another_process(make: Make)
     editor.open(NET.replace("width = 4", "width = 4  # slow"))
     await eventually_async(lambda: editor.traced() == ["Net"])
     (editor.folder / "model.gate").touch()
-    await editor.workspace.restart()
+    await editor.engine.restart()
     await editor.until(Status.FRESH)
     assert len({entry["pid"] for entry in editor.log()}) == 2
 
@@ -548,8 +548,8 @@ async def test_the_settings_file_is_read_again_when_it_is_saved(make: Make) -> N
     editor.open(NET)
     await editor.until(Status.FRESH)
     (editor.folder / "pyproject.toml").write_text('[tool.fxlsp]\nhints = false\nnonsense = 1\nrecipes.Net = "Net(5)"\n')
-    editor.workspace.changed_on_disk([editor.path("pyproject.toml")])
-    snapshot = editor.workspace.snapshot
+    editor.engine.changed_on_disk([editor.path("pyproject.toml")])
+    snapshot = editor.engine.snapshot
     assert not snapshot.hints_of(editor.path("net.py")).shapes
     assert "nonsense" in snapshot.setting_problems[0].message
     await eventually_async(lambda: editor.report().recipe.init == "Net(5)")
@@ -596,15 +596,15 @@ async def test_an_edit_right_after_the_models_of_a_text_were_found_is_not_lost(m
                 old, new = f"class {name}(", f"class {following.pop(name)}("
                 asyncio.get_running_loop().call_soon(editor.replace, old, new)
 
-    editor.workspace.subscribe(type_at_once)
+    editor.engine.subscribe(type_at_once)
     editor.open(NET + "a = 1\n" * 500)
     await editor.until(Status.FRESH, names[-1])
 
 
 async def test_a_buffer_without_a_file_is_traced(make: Make) -> None:
     editor = make()
-    editor.workspace.open(Document("untitled:Untitled-1", "/untitled/Untitled-1.py", 1, NET))
-    await eventually_async(lambda: any(state.report for state in editor.workspace.snapshot.models.values()))
+    editor.engine.open(Document("untitled:Untitled-1", "/untitled/Untitled-1.py", 1, NET))
+    await eventually_async(lambda: any(state.report for state in editor.engine.snapshot.models.values()))
 
 
 async def test_many_edits_leave_nothing_behind(make: Make) -> None:
@@ -613,14 +613,14 @@ async def test_many_edits_leave_nothing_behind(make: Make) -> None:
     await editor.until(Status.FRESH)
     tasks = len(asyncio.all_tasks())
     for width in range(100):
-        editor.replace(editor.workspace.snapshot.documents[editor.path()].text, NET.replace("4", str(width)))
+        editor.replace(editor.engine.snapshot.documents[editor.path()].text, NET.replace("4", str(width)))
         if width % 10 == 0:
             await editor.until_idle()
     await editor.until(Status.FRESH)
     assert len(asyncio.all_tasks()) == tasks
-    history = editor.workspace.snapshot.logs[editor.path()]
+    history = editor.engine.snapshot.logs[editor.path()]
     assert len(history.logs) <= 4
-    assert len(editor.workspace.snapshot.models) == 1
+    assert len(editor.engine.snapshot.models) == 1
 
 
 async def test_changes_name_the_files_whose_answers_differ(make: Make) -> None:
@@ -636,7 +636,7 @@ async def test_shutting_down_in_the_middle_of_everything_ends_it(make: Make) -> 
     editor.open(NET + "# slow\n")
     editor.open(FAMILY, "family.py")
     await eventually_async(lambda: editor.traced() == ["Net"])
-    await editor.workspace.shutdown()
+    await editor.engine.shutdown()
     assert len(asyncio.all_tasks()) == 1
 
 
@@ -646,6 +646,6 @@ async def test_subscribers_hear_that_a_stopped_trace_has_ended(make: Make) -> No
     await editor.until(Status.RUNNING)
     await eventually_async(editor.traced)
     busy: list[bool] = []
-    editor.workspace.subscribe(lambda _: busy.append(editor.state().busy))
-    editor.workspace.stop()
+    editor.engine.subscribe(lambda _: busy.append(editor.state().busy))
+    editor.engine.stop()
     await eventually_async(lambda: busy and not busy[-1])

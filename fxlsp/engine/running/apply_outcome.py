@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.connection.connection import Outcome
-from fxlsp.engine.session.plan import MOST_CHARGED_MS
+from fxlsp.engine.running.plan import MOST_CHARGED_MS
 from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from fxlsp.engine.session.apply_outcome import SentTexts, coverage, with_report
+from fxlsp.engine.running.apply_outcome import SentTexts, coverage, with_report
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, ModelState
 from fxlsp.report.locations import Location

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxlsp.engine.session.apply_outcome import SentTexts
-from fxlsp.engine.session.early_graph import apply_early_graph
+from fxlsp.engine.running.apply_outcome import SentTexts
+from fxlsp.engine.running.early_graph import apply_early_graph
 from fxlsp.engine.state.snapshot import Status
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 from tests.support.waiting import eventually_async
 
-from .test_workspace import NET, Make, make
+from .test_engine import NET, Make, make
 
 __all__ = ["make"]
 
@@ -91,7 +91,7 @@ async def test_the_graph_of_a_text_that_was_edited_since_is_shown_with_the_probl
     (before,) = editor.report().problems
     editor.replace("# early", "# early # slow\n# one line more")
     editor.replace("width = 4", "width = 8")
-    sent = editor.workspace._session.models.running
+    sent = editor.engine._session.models.running
     editor.replace("# one line more\n", "")
     editor.replace("    width = 8", "    depth = 3\n    width = 9")
     await eventually_async(lambda: editor.width() in (8, 9) and editor.state().busy)
@@ -99,7 +99,7 @@ async def test_the_graph_of_a_text_that_was_edited_since_is_shown_with_the_probl
     assert sent
     assert before.location is not None
     assert now.location is not None
-    log = editor.workspace._session.histories[editor.path()].since(editor.state().texts[editor.path()])
+    log = editor.engine._session.histories[editor.path()].since(editor.state().texts[editor.path()])
     assert log is not None
     place = move(Span.of(now.location), log)
     assert place is not None
@@ -113,15 +113,15 @@ async def test_a_graph_is_not_replaced_by_that_of_an_undone_edit_or_of_an_unknow
     editor = make()
     editor.open(EARLY)
     await editor.until(Status.FRESH)
-    state, session = editor.state(), editor.workspace._session
+    state, session = editor.state(), editor.engine._session
     editor.replace("width = 4", "width = 5")
-    undone = SentTexts(1000, {editor.path(): editor.workspace.snapshot.documents[editor.path()]})
+    undone = SentTexts(1000, {editor.path(): editor.engine.snapshot.documents[editor.path()]})
     editor.replace("width = 5", "width = 4")
     assert not apply_early_graph(session, state.key, undone, editor.report(), undone.digests())
     await editor.until(Status.FRESH)
     editor.replace("width = 4", "width = 6")
     assert not apply_early_graph(session, state.key, undone, editor.report(), {editor.path(): "unknown"})
-    later = SentTexts(1000, {editor.path(): editor.workspace.snapshot.documents[editor.path()]})
+    later = SentTexts(1000, {editor.path(): editor.engine.snapshot.documents[editor.path()]})
     assert apply_early_graph(session, state.key, later, editor.report(), later.digests())
     older = SentTexts(0, later.documents)
     assert not apply_early_graph(session, state.key, older, editor.report(), older.digests())
@@ -139,7 +139,7 @@ async def test_a_text_that_comes_back_is_traced_again_if_the_graph_of_another_wa
     editor.replace("width = 4", "width = 8")
     await eventually_async(lambda: editor.width() == 8)
     # As a further edit does if the trace has just begun.
-    editor.workspace._jobs.cancel([editor.state().key])
+    editor.engine._jobs.cancel([editor.state().key])
     await eventually_async(lambda: not editor.state().busy)
     editor.replace("width = 8", "width = 4")
     gate.touch()
@@ -175,13 +175,13 @@ async def test_a_requested_trace_replaces_one_that_runs_with_its_graph_shown(mak
     editor = make()
     editor.open(EARLY.replace("# early", "# early # slow"))
     await eventually_async(
-        lambda: editor.workspace.snapshot.states_in(editor.path()) and editor.state().report is not None
+        lambda: editor.engine.snapshot.states_in(editor.path()) and editor.state().report is not None
     )
     assert editor.state().busy
-    first = dict(editor.workspace._session.models.running)
-    editor.workspace.retrace(editor.path())
+    first = dict(editor.engine._session.models.running)
+    editor.engine.retrace(editor.path())
     (tmp_path / "model.gate").touch()
     await editor.until(Status.FRESH)
-    attempt = editor.workspace._session.models.attempts[editor.state().key]
+    attempt = editor.engine._session.models.attempts[editor.state().key]
     assert first
     assert attempt.number > 1

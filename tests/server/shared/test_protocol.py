@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.server.main import make_server
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 URI = "file:///project/net.py"
 PATH = "/project/net.py"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor
 
 from fxlsp.engine.index.index import Index, SymbolId
-from fxlsp.engine.session.reconcile import reconcile
+from fxlsp.engine.running.reconcile import reconcile
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText

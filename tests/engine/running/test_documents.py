@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.session.documents import DocumentAnalyzer
+from fxlsp.engine.running.documents import DocumentAnalyzer
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
@@ -55,7 +55,7 @@ class Held:
             assert self.goes_on.wait(10)
             return analyse(document, settings, elsewhere, recordings)
 
-        monkeypatch.setattr("fxlsp.engine.session.documents.analyse", held)
+        monkeypatch.setattr("fxlsp.engine.running.documents.analyse", held)
 
 
 async def recipes_after(

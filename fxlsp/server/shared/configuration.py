@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.storage.trusted_folders import TrustedFolders
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.source.text.documents import path_of_uri
 
 SECTION = "fxlsp"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from lsprotocol import types
 
-from fxlsp.engine.session.file_cache import FileCache
+from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.targets import NavigationTarget
-from fxlsp.server.session.text_documents import TextDocument, text_document_at
+from fxlsp.server.shared.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Encoding, Span
 

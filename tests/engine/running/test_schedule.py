@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.session.schedule import Scheduler
+from fxlsp.engine.running.schedule import Scheduler
 from tests.support.waiting import eventually_async
 
 Job = Callable[[], Coroutine[Any, Any, None]]

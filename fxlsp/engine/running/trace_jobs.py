@@ -10,11 +10,11 @@ from dataclasses import replace
 from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
 from fxlsp.engine.connection.supervisor_pool import SupervisorPool
-from fxlsp.engine.session.apply_outcome import SentTexts, apply_outcome
-from fxlsp.engine.session.early_graph import apply_early_graph
-from fxlsp.engine.session.pacing import Pacing
-from fxlsp.engine.session.plan import BACKGROUND, PlannedTrace, candidate_of, covering_model, plan, update_statuses
-from fxlsp.engine.session.schedule import Scheduler
+from fxlsp.engine.running.apply_outcome import SentTexts, apply_outcome
+from fxlsp.engine.running.early_graph import apply_early_graph
+from fxlsp.engine.running.pacing import Pacing
+from fxlsp.engine.running.plan import BACKGROUND, PlannedTrace, candidate_of, covering_model, plan, update_statuses
+from fxlsp.engine.running.schedule import Scheduler
 from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Status, inside

@@ -10,12 +10,12 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from fxlsp import __version__
-from fxlsp.engine.session.file_cache import FileCache
-from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.running.engine import Engine
+from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.server.session.capabilities import Support
-from fxlsp.server.session.protocol import Protocol
-from fxlsp.server.session.text_documents import TextDocument, text_document_at, text_document_by_uri
+from fxlsp.server.shared.capabilities import Support
+from fxlsp.server.shared.protocol import Protocol
+from fxlsp.server.shared.text_documents import TextDocument, text_document_at, text_document_by_uri
 from fxlsp.server.typing.problem_feed import ProblemFeed
 from fxlsp.server.typing.steady_hints import SteadyHints
 from fxlsp.server.typing.typing_state import TypingState
@@ -58,11 +58,11 @@ class Server(LanguageServer):
         """For an editor that accepts refresh requests for hints; else None."""
         self.typing_state = TypingState()
         self.problem_feed = ProblemFeed(self.typing_state)
-        self._engine: Workspace | None = None
+        self._engine: Engine | None = None
 
     @property
-    def engine(self) -> Workspace:
-        """The session without LSP.
+    def engine(self) -> Engine:
+        """The engine of the session.
 
         Raises:
             NotInitializedError: ``initialize`` has not arrived yet.
@@ -76,7 +76,7 @@ class Server(LanguageServer):
         """Whether an editor has sent ``initialize``, and is still there."""
         return self._engine is not None
 
-    def start_session(self, params: types.InitializeParams, engine: Workspace) -> None:
+    def start_session(self, params: types.InitializeParams, engine: Engine) -> None:
         """Start the session that ``initialize`` requests."""
         self._engine = engine
         self.support = Support.of(params.capabilities)

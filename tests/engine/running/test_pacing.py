@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fxlsp.engine.session.pacing import Pacing
+from fxlsp.engine.running.pacing import Pacing
 
 KEY = "Net"
 

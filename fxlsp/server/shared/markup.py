@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.ide.render.rich_text import RichText
-from fxlsp.server.session.capabilities import Support
+from fxlsp.server.shared.capabilities import Support
 
 
 def markup(text: RichText, support: Support) -> types.MarkupContent:

@@ -1,4 +1,4 @@
-"""Session without LSP: takes documents and settings in, and returns snapshots."""
+"""The engine: takes documents and settings in, and returns snapshots."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fxlsp.engine.connection.process import BOOTSTRAP
 from fxlsp.engine.connection.supervisor_client import IDLE_SECONDS
 from fxlsp.engine.connection.supervisor_pool import SupervisorPool
 from fxlsp.engine.index.index import SymbolId
-from fxlsp.engine.session.closed_files import ClosedFiles
-from fxlsp.engine.session.documents import DocumentAnalyzer
-from fxlsp.engine.session.fx_usage import FxUsageSearch
-from fxlsp.engine.session.indexer import Indexer
-from fxlsp.engine.session.reconcile import sync_context_models
-from fxlsp.engine.session.recording_watch import RecordingWatch
-from fxlsp.engine.session.trace_jobs import TraceJobs
-from fxlsp.engine.session.user_choices import UserChoices
+from fxlsp.engine.running.closed_files import ClosedFiles
+from fxlsp.engine.running.documents import DocumentAnalyzer
+from fxlsp.engine.running.fx_usage import FxUsageSearch
+from fxlsp.engine.running.indexer import Indexer
+from fxlsp.engine.running.reconcile import sync_context_models
+from fxlsp.engine.running.recording_watch import RecordingWatch
+from fxlsp.engine.running.trace_jobs import TraceJobs
+from fxlsp.engine.running.user_choices import UserChoices
 from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.import_rewriting import rewrite_recipe
 from fxlsp.engine.state.instances import ForwardInstance
@@ -57,7 +57,7 @@ class SnapshotChange:
 OnChange = Callable[[SnapshotChange], None]
 
 
-class Workspace:
+class Engine:
     """State and jobs of a session. Create and use it on one running loop.
 
     :meth:`shutdown` must be awaited at the end.
