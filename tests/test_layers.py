@@ -366,7 +366,7 @@ def test_an_import_against_the_order_is_found(file: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("tracing/model/building/x.py", "from ..loading.loader import Loader\nfrom .recipes import evaluate"),
+        ("tracing/model/building/x.py", "from ..loading.loader import Loader\nfrom .evaluation import evaluate"),
         ("tracing/passes/checks/silent/x.py", "from ..base.check import Check\nfrom ....model.building import builder"),
         ("source/text/x.py", "if TYPE_CHECKING:\n    from fxlsp.source.python.scopes import Scope"),
         ("ide/setting_problems.py", "from fxlsp.ide.problems import problems"),

@@ -142,13 +142,13 @@ def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
     return {"torch": torch, "nn": torch.nn, **module.__dict__}
 
 
-def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> tuple[str, RecipeSource] | None:
+def default_inputs(model: torch.nn.Module, target: Any) -> tuple[str, RecipeSource] | None:
     """Return the inputs of a model without a recipe, and their source.
 
     By convention of its library, else no arguments if all have defaults other than None, else by annotations; None if
     unknown.
     """
-    by_convention = input_text(model, target, module)
+    by_convention = _torchvision_input(target)
     if by_convention is not None:
         return by_convention, "convention"
     if not required_parameters(forward_entry(model)):
@@ -225,11 +225,6 @@ def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
 
 
 _STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-
-
-def input_text(model: torch.nn.Module, target: Any, module: ModuleType) -> str | None:
-    """Return the inputs that the model's library would use, as text; None if unknown."""
-    return _torchvision_input(target)
 
 
 def _torchvision_input(factory: Any) -> str | None:
