@@ -116,14 +116,14 @@ ORDERS = {
     """,
     "tracing/processes/worker": """
         checkpoint_inputs, request_execution, command_reader, warmup
-        checkpoint
+        forking_load
         worker_main, spawned_main
     """,
     "tracing/processes/supervisor": """
         scratch_folder, resource_use
         worker_handle
         forked_worker, spawned_worker, pool
-        checkpoint_handles, spawn_pool
+        checkpoint_pool, spawn_pool
         fork_pool, supervisor
     """,
     "source": """

@@ -1,7 +1,7 @@
 """Supervisor's side of checkpoints: processes that have run a file's imports.
 
 Later traces of that file are forked from them. How a checkpoint is forked and which inputs it compares is in
-:mod:`..worker.checkpoint` and :mod:`..worker.checkpoint_inputs`.
+:mod:`..worker.forking_load` and :mod:`..worker.checkpoint_inputs`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ....wire.messages import TraceRequest
 from ...isolation.child_processes.fds import WorkerPipes
 from ...isolation.child_processes.lifetime import is_own_child, kill_group
 from ...isolation.child_processes.system import resident_megabytes
-from ..worker.checkpoint import MAX_REQUEST_BYTES
+from ..worker.forking_load import MAX_REQUEST_BYTES
 from .forked_worker import ForkedWorker, TakenCheckpoint
 from .worker_handle import WorkerHandle
 
@@ -33,8 +33,8 @@ class _UnresponsiveError(Exception):
     """A checkpoint does not fork when asked to."""
 
 
-class _CheckpointHandle:
-    """One checkpoint, and the worker that was forked from it ahead."""
+class Checkpoint:
+    """Process that has run the imports of a file, and the worker that was forked from it ahead."""
 
     def __init__(self, file: str, megabytes: float, taken: TakenCheckpoint, is_open: bool) -> None:
         self.file = file
@@ -93,11 +93,11 @@ class _CheckpointHandle:
         self._scratch.release()
 
 
-class Checkpoints:
+class CheckpointPool:
     """The checkpoints of all files: at most one each, and few in total."""
 
     def __init__(self) -> None:
-        self._all: list[_CheckpointHandle] = []
+        self._all: list[Checkpoint] = []
 
     @property
     def pids(self) -> Iterator[int]:
@@ -143,7 +143,7 @@ class Checkpoints:
         if taken is not None and worker.assignment is not None:
             file, limits = worker.assignment.target.file, worker.assignment.limits
             assert file is not None
-            self._add(_CheckpointHandle(file, limits.megabytes, taken, _is_open(worker.assignment)))
+            self._add(Checkpoint(file, limits.megabytes, taken, _is_open(worker.assignment)))
 
     def discard(self, worker: WorkerHandle) -> None:
         """Forget a reaped worker, and close its checkpoint if that proved unusable."""
@@ -155,7 +155,7 @@ class Checkpoints:
                 if worker.declined:
                     self._close(checkpoint)
 
-    def _add(self, checkpoint: _CheckpointHandle) -> None:
+    def _add(self, checkpoint: Checkpoint) -> None:
         for other in [other for other in self._all if other.file == checkpoint.file]:
             self._close(other)
         self._all.append(checkpoint)
@@ -179,7 +179,7 @@ class Checkpoints:
         for checkpoint in list(self._all):
             self._close(checkpoint)
 
-    def _close(self, checkpoint: _CheckpointHandle) -> None:
+    def _close(self, checkpoint: Checkpoint) -> None:
         self._all.remove(checkpoint)
         checkpoint.close()
 

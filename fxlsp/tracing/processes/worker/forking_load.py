@@ -36,7 +36,7 @@ MAX_REQUEST_BYTES = 4096
 _exit = os._exit
 
 
-class Checkpoint:
+class ForkingLoad:
     """Load that forks a checkpoint after the head of a file, if worthwhile and safe.
 
     :meth:`run` returns in this process, and in each worker forked from the checkpoint that received a request.
