@@ -25,10 +25,10 @@ from .....report.codes import (
 )
 from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import UNKNOWN, Unknown
+from ..caller_expression import CallerExpression, unpacked_count
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
 from ..functions.foreign_functions import ForeignFunctions
 from .branch_choice import BranchChoice
-from .caller_expression import CallerExpression, unpacked_count
 from .type_tests import TypeTests
 
 

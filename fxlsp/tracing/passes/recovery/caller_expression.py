@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
-from ....isolation.torch_private.modules import is_native
-from ....model.locations.source_map import Instruction, SourceMap
+from ...isolation.torch_private.modules import is_native
+from ...model.locations.source_map import Instruction, SourceMap
 
 
 class _Unresolved:
