@@ -134,7 +134,7 @@ class ForkPool(WorkerPool):
 
     def preload(self, names: Sequence[str]) -> str | None:
         """Import packages in this process, if that starts no threads and no CUDA."""
-        # CheckpointPool were measured without these packages, and would not share them.
+        # Checkpoints were measured without these packages, and would not share them.
         self._checkpoints.close_all()
         if not _can_import_safely(names):
             return f"{', '.join(names[:3])} start threads or CUDA: imported for each trace anew"
