@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from ...model.diagnosis.failures import text_of
+from ..evidence import unpacked_names
 from ..rules.ranks_dtypes import PRODUCTS
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
@@ -24,7 +25,6 @@ from ..trials.values import Trial, changed, input_tensors, with_dimension
 from .reasons import unfit_sizes
 
 _STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
-_UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 _OTHER_SIZES = (24, 40, 56, 20)
 """Multiples of eight first, since lengths may have to be divided."""
 _OTHER_BATCHES = (5, 7, 11)
@@ -175,13 +175,13 @@ def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | No
 def _unpacked_batch(batch: int, outcome: TrialOutcome) -> str | None:
     """Return the condition of what a layer returned and is unpacked along its batch, as if it were a tuple."""
     last, known, error = outcome.last, outcome.weight_sizes, outcome.error
-    wanted = _UNPACKED.search(text_of(error)) if isinstance(error, ValueError) else None
+    wanted = unpacked_names(text_of(error)) if isinstance(error, ValueError) else None
     if wanted is None or last is None or known is None or last.name != "unbind" or not last.taken:
         return None
     tensor = last.taken[0]
     if tensor.dim() < 2 or tensor.shape[0] != batch or not known.is_fixed(tensor, -1):
         return None
-    return f"runs only where the batch is {wanted.group(1)}: a tensor is unpacked like a tuple, along its batch"
+    return f"runs only where the batch is {wanted}: a tensor is unpacked like a tuple, along its batch"
 
 
 def _product_of_other_axes(outcome: TrialOutcome) -> str | None:
