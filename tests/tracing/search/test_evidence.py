@@ -17,13 +17,13 @@ from fxlsp.tracing.search.evidence import unpacked_names
     ],
 )
 def test_the_names_are_counted_into_which_python_unpacks_too_many_or_few_values(statement: str, names: int) -> None:
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match="unpack") as raised:
         exec(statement)
     assert unpacked_names(str(raised.value)) == names
 
 
 def test_names_beside_a_starred_one_count_only_if_that_is_wanted() -> None:
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match="unpack") as raised:
         exec("a, *rest, b = [1]")
     assert unpacked_names(str(raised.value)) is None
     assert unpacked_names(str(raised.value), starred=True) == 2
