@@ -190,6 +190,15 @@ ORDERS = {
         navigation
         hover
     """,
+    "ide/trace_view": """
+        call_tree, expression_events, outline, provenance
+        module_tree
+        report_index
+        in_trace
+        runs
+        instances
+        at_cursor
+    """,
     "server": """
         typing
         shared

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
-from fxlsp.ide.trace_view.targets import NavigationTarget
+from fxlsp.ide.trace_view.in_trace import NavigationTarget
 from fxlsp.server.shared.server import Server
 from fxlsp.server.shared.target_locations import TargetLocations, load_target_locations
 from fxlsp.server.shared.text_documents import TextDocument

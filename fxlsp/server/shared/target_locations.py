@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.trace_view.targets import NavigationTarget
+from fxlsp.ide.trace_view.in_trace import NavigationTarget
 from fxlsp.server.shared.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Encoding, Span
