@@ -151,7 +151,7 @@ def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: f
     requests = "".join(json.dumps({"target": target}) + "\n" for target in seen)
     _, output = _run(command, folder, {"XDG_CACHE_HOME": cache}, seconds, subprocess.PIPE, requests)
     # The last line may have been cut.
-    lines = [line for line in output.splitlines(keepends=True) if line.endswith("\n")]
+    lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
     answers = {answer["target"]: answer for answer in map(json.loads, lines)}
     state = State()
     for target, calls in seen.items():

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...model.locations.bytecode.instructions import instruction_of, walk_out
 from ...model.locations.source_map import SourceMap
-from .proxies.caller_expression import UNRESOLVED, CallerExpression
+from .caller_expression import UNRESOLVED, CallerExpression
 
 
 def is_caught(error: BaseException, places: SourceMap) -> bool:

@@ -27,8 +27,8 @@ from ...model.locations.bytecode.opcodes import unpacked_count
 from ...model.operations.operation import Operation
 from .caught_errors import is_caught
 from .context import GraphRecorder, NeedsDataError, NodeCall, RecoveryContext
+from .functions.refused_functions import REPLACED
 from .proxies.branch_choice import BranchChoice
-from .proxies.proxies import REPLACED
 from .pytree import is_proxy, leaves
 
 

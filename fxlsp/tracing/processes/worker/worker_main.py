@@ -24,7 +24,7 @@ from ...isolation.torch_private import compile_in_process
 from ...job.job import TraceJob
 from ...job.load import RequestLoad, StageCallback
 from ...job.recovery_job import RecoveryJob
-from .checkpoint import Checkpoint
+from .forking_load import ForkingLoad
 from .request_execution import begin_if_settled, ignore_stage, new_load, recovered, stage_reporter
 from .warmup import warm_up_plain_pass, warm_up_recovering_pass
 
@@ -82,9 +82,9 @@ def _answer(
 
     load = new_load(request, stage_reporter_of(request))
     begin_if_settled(recovery, request)
-    checkpoint = Checkpoint(load, pipes, scratch, recovery.abandon, stage_reporter_of)
-    checkpoint.run()
-    if not checkpoint.is_resumed:
+    forking = ForkingLoad(load, pipes, scratch, recovery.abandon, stage_reporter_of)
+    forking.run()
+    if not forking.is_resumed:
         return TraceJob(load, send).run(recovery)
     with _resumed_recovery_process(pipes, load) as recovery:
         begin_if_settled(recovery, load.request)

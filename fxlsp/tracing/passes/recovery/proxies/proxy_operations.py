@@ -27,10 +27,10 @@ from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import UNKNOWN, Unknown
 from ....model.locations.bytecode.instructions import Instruction, instruction_of
 from ....model.locations.bytecode.opcodes import unpacked_count
+from ..caller_expression import CallerExpression
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
 from ..functions.foreign_functions import ForeignFunctions
 from .branch_choice import BranchChoice
-from .caller_expression import CallerExpression
 from .type_tests import TypeTests
 
 

@@ -13,8 +13,8 @@ from .....report.codes import TYPE_TEST
 from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import Unknown
 from ....model.locations.source_map import SourceMap
+from ..caller_expression import UNRESOLVED, CallerExpression
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
-from .caller_expression import UNRESOLVED, CallerExpression
 
 
 class TypeTests:
