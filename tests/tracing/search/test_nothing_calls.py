@@ -18,11 +18,8 @@ from fxlsp.report.report import Report
 
 _HEAD = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 _HERE = "# here"
-_MAY_WORK = frozenset(
-    {"graph network", "mixture of experts", "generator", "margin head", "recurrent policy", "squeeze and excitation"}
-)
-"""Models that run with other arguments or inputs: with equal widths, without a batch, with two rows a picture, with two
-observations, with pictures that are as wide as they have channels. Sound models run in the same way."""
+_MAY_WORK = frozenset({"graph network", "mixture of experts", "generator", "margin head"})
+"""Models that run with other arguments or inputs: with equal widths, without a batch, with two rows a picture."""
 
 
 @dataclass(frozen=True)

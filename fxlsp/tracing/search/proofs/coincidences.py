@@ -17,6 +17,9 @@ import torch
 from torch import nn
 
 from ...model.diagnosis.failures import text_of
+from ...model.diagnosis.returned_values import functions_of_traceback
+from ...model.locations.source_map import SourceMap
+from ..evidence import unpacked_names
 from ..rules.ranks_dtypes import PRODUCTS
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
@@ -70,17 +73,27 @@ def _groups(places: list[tuple[tuple[str, ...], int]]) -> Iterator[_Dimensions]:
         yield from (((place),) for place in places if (place,) != later)
 
 
-def with_moved_batch(trial: Trial) -> Trial | None:
-    """Return a trial that runs with another batch; None if its inputs have not all the same one."""
+def with_moved_batch(trial: Trial) -> Iterator[Trial]:
+    """Yield a trial with another batch, and with other edges too, so that no two sizes of an image are equal.
+
+    Nothing if its inputs have not all the same batch.
+    """
     tensors = input_tensors(trial)
     batches = {tensor.shape[:1] for _, tensor in tensors}
     used = {size for _, tensor in tensors for size in tensor.shape}
     if len(batches) != 1 or () in batches:
-        return None
+        return
     moved, other = trial, next(size for size in _OTHER_BATCHES if size not in used or size == _OTHER_BATCHES[-1])
     for path, tensor in tensors:
         moved = changed(moved, path, with_dimension(tensor, 0, other))
-    return moved
+    yield moved
+    for path, tensor in input_tensors(moved):
+        free = (size for size in _OTHER_SIZES if size not in used)
+        for index in range(2, len(tensor.shape)):
+            moved = changed(moved, path, with_dimension(tensor, index, next(free, tensor.shape[index])))
+            tensor = dict(input_tensors(moved))[path]  # noqa: PLW2901
+    if len(tensors) == 1 and len(tensors[0][1].shape) > _LARGEST_RANK:
+        yield moved
 
 
 def has_size(trial: Trial, size: int) -> bool:
@@ -124,7 +137,7 @@ def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
     return _convolution_along_features(outcome)
 
 
-def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
+def runs_only_with_batch(trial: Trial, outcome: TrialOutcome, places: SourceMap) -> str | None:
     """Return under which condition on the batch alone the model of a failed trial runs.
 
     That the first dimension of an input is a batch is a convention: it may be nodes, cells, or two views of one batch.
@@ -133,9 +146,10 @@ def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
     Args:
         trial: One whose batch is no other size of it, by :func:`with_moved_batch`.
         outcome: How it failed.
+        places: The source map of the model's code.
     """
     batch = int(input_tensors(trial)[0][1].shape[0])
-    found = _joined_without_batch(batch, outcome)
+    found = _joined_without_batch(batch, outcome) or _unpacked_state(batch, outcome, places)
     # Of two inputs the rank of one may have been guessed wrongly.
     return found or (_batch_beside_other_dimension(batch, outcome) if len(input_tensors(trial)) == 1 else None)
 
@@ -163,8 +177,8 @@ def _joined_without_batch(batch: int, outcome: TrialOutcome) -> str | None:
 def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | None:
     """Return the condition of operands of two ranks, of which the shorter shape begins the longer one.
 
-    These are a batch and sizes of layers in both, such as channels, so that they do not mean the last dimensions of the
-    longer one, which they meet.
+    These are a batch and sizes of layers, such as channels, so that they do not mean the last dimensions of the longer
+    one, which they meet.
     """
     call, known = outcome.failing, outcome.weight_sizes
     if call is None or known is None or not BROADCASTING.fullmatch(call.name.strip("_")) or len(call.operands) != 2:
@@ -173,7 +187,9 @@ def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | No
     rank, beside = less.dim(), more.dim() - less.dim()
     if not 1 < rank < more.dim() or less.shape != more.shape[:rank] or less.shape[0] != batch:
         return None
-    if known.is_fixed(less, 0) or not all(known.is_fixed(each, at) for each in (less, more) for at in range(1, rank)):
+    # Where no two sizes of the longer one are equal, they do not begin it by accident.
+    of_layers = (less,) if len(set(more.shape)) == more.dim() else (less, more)
+    if known.is_fixed(less, 0) or not all(known.is_fixed(each, at) for each in of_layers for at in range(1, rank)):
         return None
     if int(more.shape[beside]) in (1, batch):
         return None
@@ -181,6 +197,29 @@ def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | No
         f"runs only where dimension {beside} of {tuple(more.shape)} equals the batch, which the other operand, "
         f"{tuple(less.shape)}, has there"
     )
+
+
+def _unpacked_state(batch: int, outcome: TrialOutcome, places: SourceMap) -> str | None:
+    """Return the condition of the state of a cell that has one, unpacked along its batch as if it had two."""
+    last, error = outcome.last, outcome.error
+    wanted = unpacked_names(text_of(error)) if isinstance(error, ValueError) else None
+    if error is None or wanted is None or last is None or last.name != "unbind" or not last.taken:
+        return None
+    layer = _called_layer(error, places)
+    if not isinstance(layer, (nn.GRUCell, nn.RNNCell)) or last.taken[0].shape[0] != batch:
+        return None
+    return f"runs only where the batch is {wanted}: {type(layer).__name__} returns one tensor, unpacked along its batch"
+
+
+def _called_layer(error: BaseException, places: SourceMap) -> nn.Module | None:
+    """Return the layer of ``self`` whose result the failed statement assigns: ``h, c = self.cell(x)``."""
+    running = functions_of_traceback(error, places)
+    statement = places.statement_of(running[-1].instruction) if running else None
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
+            owner = running[-1].owner
+            return None if owner is None else owner._modules.get(name)
+    return None
 
 
 def _product_of_other_axes(outcome: TrialOutcome) -> str | None:

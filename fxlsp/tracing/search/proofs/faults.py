@@ -73,18 +73,18 @@ class ModelFaults:
             run: Runs another one.
             failed: How the trial fails itself; the condition is to be about that operation.
         """
-        moved = with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else None
-        outcome = None if moved is None else run(moved)
-        if moved is None or outcome is None or outcome.error is None:
-            return None
         places = self._facts.places
-        if failed is not None and place_of(failed, places) != place_of(outcome, places):
-            return None
-        found = runs_only_with_batch(moved, outcome)
-        if found is None or not all(_fails(run(other)) for other in of_other_ranks(moved)):
-            return None
-        self.only = found
-        return moved
+        for moved in with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else ():
+            outcome = run(moved)
+            if outcome is None or outcome.error is None:
+                return None
+            if failed is not None and place_of(failed, places) != place_of(outcome, places):
+                return None
+            found = runs_only_with_batch(moved, outcome, places)
+            if found is not None and all(_fails(run(other)) for other in of_other_ranks(moved)):
+                self.only = found
+                return moved
+        return None
 
     def is_given(self, trial: Trial) -> bool:
         """Return whether no argument of the constructor was guessed."""
