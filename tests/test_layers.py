@@ -49,6 +49,7 @@ ORDERS = {
         model
         search
         passes
+        frontends
         job
         processes
         bootstrap
@@ -104,9 +105,13 @@ ORDERS = {
         classics
         registry
     """,
+    "tracing/frontends": """
+        model_call
+        compile, export
+    """,
     "tracing/job": """
         load, recipe_failures, corrected_report, user_tracer
-        data_pass, recovery_job, searched_model
+        data_pass, frontend_job, recovery_job, searched_model
         job
     """,
     "tracing/processes": """
