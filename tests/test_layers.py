@@ -49,6 +49,7 @@ ORDERS = {
         model
         search
         passes
+        frontends
         job
         processes
         bootstrap
@@ -143,9 +144,13 @@ ORDERS = {
         proxy_operations
         proxies
     """,
+    "tracing/frontends": """
+        model_call
+        compile, export
+    """,
     "tracing/job": """
         load, recipe_failures, corrected_report, user_tracer
-        data_pass, recovery_job, searched_model
+        data_pass, frontend_job, recovery_job, searched_model
         job
     """,
     "tracing/processes": """
