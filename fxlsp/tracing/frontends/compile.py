@@ -23,12 +23,13 @@ def compile_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
     """Return what torch.compile makes of a model."""
     call = build()
     graphs = 0
-    breaks: dict[tuple[object, str], FrontendProblem] = {}
+    breaks: dict[object, FrontendProblem] = {}
 
     def note(reason: str, stack: Sequence[FrameSummary]) -> None:
         found = problem_of(reason, place_in_stack(stack, source_map))
         # A function is followed inside its caller, and once more by itself where its caller is left uncompiled.
-        breaks.setdefault((found.location, found.headline), found)
+        # torch may word the same break in two ways then.
+        breaks.setdefault(found.location or found.headline, found)
 
     def run_as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         nonlocal graphs
@@ -46,6 +47,7 @@ def compile_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
         stack = getattr(error, "real_stack", None) or ()
         place = place_in_stack(stack, source_map) or place_of_error(error, source_map)
         failing = problem_of(message_of(error), place)
+        breaks.pop(failing.location, None)
         summary = " and then ".join([*([_counted(len(breaks))] if breaks else []), "1 problem"])
         return FrontendVerdict("compile", "problem", summary, (*breaks.values(), failing))
     if breaks:

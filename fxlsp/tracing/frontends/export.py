@@ -9,8 +9,11 @@ torch.export fixes sizes of 0 and 1 by itself, so that a batch of one is repeate
 
 from __future__ import annotations
 
+import gc
 import inspect
+import re
 import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -18,15 +21,17 @@ import torch
 from ...report.frontends import FrontendProblem, FrontendVerdict
 from ...report.locations import Location
 from ..isolation.torch_private import tensors_in, tree_map
-from ..isolation.torch_private.frontends import fixed_sizes_noted
+from ..isolation.torch_private.frontends import fixed_sizes_noted, is_constraint_violation
 from ..model.building.forward_entry import forward_entry
 from ..model.building.registrations import running_code
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
-from .model_call import BuildCall, ModelCall, not_available, place_of_error, problem_of
+from .model_call import BuildCall, ModelCall, place_of_error, problem_of
 
 _LEAST_DYNAMIC = 2
 """Smallest size that torch.export does not fix by itself."""
+_LISTED = re.compile(r"^\s*- ", re.MULTILINE)
+"""Begin of the first reason below the headline of violated constraints."""
 
 
 class _Limit(NamedTuple):
@@ -39,53 +44,62 @@ class _Limit(NamedTuple):
 
 def export_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
     """Return what torch.export, not strict, makes of a model."""
-    if not hasattr(torch.export, "Dim"):
-        return not_available("export", "torch.export.Dim")
     call = build()
-    batch = _batch_of(call)
+    tensors = [each for each in tensors_in((call.args, call.kwargs)) if not each.is_nested and each.dim()]
+    batch = _batch_of(tensors)
     limit = None if batch is None else _limit_of_batch(call, source_map)
     if batch is not None and limit is None:
         return FrontendVerdict("export", "ok", "exports with a dynamic batch", batch="dynamic")
-    refused = _exported(call if batch is None else build(), None)
+    if batch is not None:
+        # The first model may be large, and part of a circle by its traceback.
+        del call
+        gc.collect()
+        call = build()
+    refused = _exported(call, None)
     if refused is not None:
         problem = problem_of(message_of(refused), place_of_error(refused, source_map))
         return FrontendVerdict("export", "problem", "1 problem", (problem,))
-    if limit is None:
+    if limit is None or len(tensors) > 1:
+        # Of several inputs a first size may be equal to the batch by accident, such as the layers of a state.
         return FrontendVerdict("export", "ok", "exports, with the sizes of its inputs")
     if limit.is_one_batch:
         summary = f"exports, but only with the batch fixed at {batch}"
-        return FrontendVerdict("export", "problem", summary, (limit.problem,), batch="fixed")
-    summary = f"exports, but not with every batch as with {batch}"
-    return FrontendVerdict("export", "problem", summary, (limit.problem,), batch="limited")
+        return FrontendVerdict("export", "ok", summary, (limit.problem,), batch="fixed")
+    return FrontendVerdict("export", "ok", "exports, but takes only some batches", (limit.problem,), batch="limited")
 
 
-def _batch_of(call: ModelCall) -> int | None:
+def _batch_of(tensors: Sequence[torch.Tensor]) -> int | None:
     """Return the size that the first dimension of all inputs has; None if they have none in common."""
-    sizes = {int(tensor.shape[0]) for tensor in tensors_in((call.args, call.kwargs)) if tensor.dim()}
+    sizes = {int(tensor.shape[0]) for tensor in tensors}
     return sizes.pop() if len(sizes) == 1 and 0 not in sizes else None
 
 
 def _limit_of_batch(call: ModelCall, source_map: SourceMap) -> _Limit | None:
     """Export a model for any batch; return what keeps it from that, if anything."""
-    fixed_at: list[Location] = []
+    fixed_at: list[Location | None] = []
 
-    def note(size: int) -> None:
+    def note() -> None:
         running = running_code(sys._getframe(1), source_map)
-        if running is not None:
-            code, offset, _ = running.of_workspace
-            fixed_at.append(source_map.locate(code, offset))
+        fixed_at.append(None if running is None else source_map.locate(*running.of_workspace[:2]))
 
-    args, kwargs = tree_map(_repeated, call.args), tree_map(_repeated, call.kwargs)
     with fixed_sizes_noted(note):
-        error = _exported(ModelCall(call.model, args, kwargs), torch.export.Dim("batch"))
+        error = _exported(call, torch.export.Dim("batch"))
     if error is None:
         return None
-    place = place_of_error(error, source_map) or next(iter(fixed_at), None)
-    return _Limit(problem_of(message_of(error), place), is_one_batch=place is not None)
+    place = place_of_error(error, source_map) or next((each for each in fixed_at if each is not None), None)
+    is_one_batch = bool(fixed_at) or not is_constraint_violation(error)
+    return _Limit(problem_of(_reason(error), place), is_one_batch)
+
+
+def _reason(error: BaseException) -> str:
+    """Return torch's message, for a constraint from its reason on: "You marked batch as dynamic but ..."."""
+    message = message_of(error)
+    listed = _LISTED.search(message) if is_constraint_violation(error) else None
+    return message if listed is None else message[listed.end() :]
 
 
 def _repeated(value: Any) -> Any:
-    if not isinstance(value, torch.Tensor) or not value.dim() or value.shape[0] >= _LEAST_DYNAMIC:
+    if not isinstance(value, torch.Tensor) or value.is_nested or not value.dim() or value.shape[0] >= _LEAST_DYNAMIC:
         return value
     return torch.cat([value] * _LEAST_DYNAMIC)
 
@@ -95,14 +109,15 @@ def _exported(call: ModelCall, batch: Any) -> BaseException | None:
 
     ``batch`` is the dimension of that name, None for fixed sizes.
     """
+    args, kwargs, shapes = call.args, call.kwargs, None
     try:
-        shapes = None
         if batch is not None:
-            bound = inspect.signature(forward_entry(call.model)).bind(*call.args, **call.kwargs)
+            args, kwargs = tree_map(_repeated, args), tree_map(_repeated, kwargs)
+            bound = inspect.signature(forward_entry(call.model)).bind(*args, **kwargs)
             shapes = {
                 name: tree_map(lambda each: _dynamic(each, batch), value) for name, value in bound.arguments.items()
             }
-        torch.export.export(call.model, call.args, call.kwargs, dynamic_shapes=shapes, strict=False)
+        torch.export.export(call.model, args, kwargs, dynamic_shapes=shapes, strict=False)
     except BaseException as error:
         # SystemExit and KeyboardInterrupt included: the user's code raised them.
         return error

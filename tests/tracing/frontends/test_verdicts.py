@@ -139,8 +139,11 @@ def test_compile_breaks_where_a_value_leaves_the_graph_which_export_takes(
     path = write(NUMBER)
     exported, compiled = verdict(worker, path, "export"), verdict(worker, path, "compile")
     assert (exported.verdict == "ok") == exports(path, X, with_dynamic_batch=True)
-    assert compiled.summary == "2 graph breaks"
-    assert [line_of(problem) for problem in compiled.problems] == lines_of_breaks(path, X) == [LINE, LINE]
+    lines = lines_of_breaks(path, X)
+    assert set(lines) == {LINE}
+    assert {line_of(problem) for problem in compiled.problems} == {LINE}
+    if HAS_COLUMNS:
+        assert len(compiled.problems) in (1, len(lines))
     assert not compiles_whole(path, X)
 
 
@@ -159,7 +162,7 @@ def test_a_batch_that_the_code_fixes_is_named_with_the_expression_that_fixes_it(
 ) -> None:
     path = write(FIXED)
     exported = verdict(worker, path, "export")
-    assert (exported.verdict, exported.batch) == ("problem", "fixed")
+    assert (exported.verdict, exported.batch) == ("ok", "fixed")
     assert exported.summary == "exports, but only with the batch fixed at 2"
     (problem,) = exported.problems
     assert line_of(problem) == LINE
@@ -184,8 +187,81 @@ def test_a_model_that_takes_even_batches_alone_has_no_fixed_batch(worker: Worker
     assert (exported.batch == "dynamic") == exports(path, x, with_dynamic_batch=True)
     assert exports(path, x, with_dynamic_batch=False)
     if exported.batch != "dynamic":
-        assert (exported.verdict, exported.batch) == ("problem", "limited")
-        assert exported.summary == "exports, but not with every batch as with 4"
+        assert (exported.verdict, exported.batch) == ("ok", "limited")
+        assert exported.summary == "exports, but takes only some batches"
+
+
+STATES = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.GRU(8, 16, num_layers=2, batch_first=True)
+
+    def forward(self, x, h):
+        return self.a(x, h)[0]
+"""
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_state_whose_layers_are_as_many_as_the_batch_fixes_no_batch(
+    batch: int, worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(STATES.replace("num_layers=2", f"num_layers={batch}"))
+    inputs = f"torch.randn({batch}, 10, 8), torch.zeros({batch}, {batch}, 16)"
+    exported = verdict(worker, path, "export", inputs)
+    assert (exported.verdict, exported.batch) == ("ok", None)
+    assert exported.summary == "exports, with the sizes of its inputs"
+
+
+def test_a_batch_that_only_layers_of_torch_fix_is_fixed_too(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(
+        "import torch\nfrom torch import nn\n\n\ndef Net():\n"
+        "    return nn.Sequential(nn.Linear(8, 4), nn.Flatten(0), nn.Linear(8, 4))\n"
+    )
+    exported = verdict(worker, path, "export")
+    assert (exported.verdict, exported.batch) == ("ok", "fixed")
+
+
+INSIDE = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            x = x + 1
+        return x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 4), Block()
+
+    def forward(self, x):
+        return self.b(self.a(x)) + 1
+"""
+
+
+def test_a_branch_inside_of_a_submodule_is_one_graph_break(worker: Worker, write: Callable[..., str]) -> None:
+    compiled = verdict(worker, write(INSIDE), "compile")
+    assert (compiled.verdict, compiled.summary) == ("problem", "1 graph break")
+    assert line_of(compiled.problems[0]) == 7
+
+
+def test_compile_that_is_disabled_is_not_asked(worker: Worker, write: Callable[..., str]) -> None:
+    disabled = "import torch._dynamo\ntorch._dynamo.config.disable = True\n"
+    found = verdict(worker, write(disabled + FINE), "compile")
+    assert found.verdict == "unavailable"
+    assert "disabled" in found.problems[0].headline
+
+
+def test_what_compile_would_suppress_is_a_problem_all_the_same(worker: Worker, write: Callable[..., str]) -> None:
+    suppressed = "import torch._dynamo\ntorch._dynamo.config.suppress_errors = True\n"
+    found = verdict(worker, write(suppressed + MODEL.format(statement="y = torch.cat([y, x], 0)")), "compile")
+    assert found.verdict == "problem"
 
 
 def test_inputs_without_a_common_first_size_are_exported_as_they_are(worker: Worker, write: Callable[..., str]) -> None:
@@ -200,9 +276,9 @@ def test_what_the_first_export_leaves_in_the_model_does_not_spoil_the_second(
 ) -> None:
     keep = "self.last = y if not hasattr(self, 'last') else self.last + y; y = self.a(x.view(2, -1)) + self.last"
     path = write(MODEL.format(statement=keep))
-    assert verdict(worker, path, "export").verdict == "problem"
-    kept = verdict(worker, path, "export").batch == "fixed"
-    assert kept == exports(path, X, with_dynamic_batch=False)
+    kept = verdict(worker, path, "export")
+    assert (kept.verdict == "ok") == exports(path, X, with_dynamic_batch=False)
+    assert kept.batch != "dynamic"
 
 
 @pytest.mark.parametrize("frontend", ["export", "compile"])

@@ -5,6 +5,8 @@ Run with torch 2.14; that older versions have these parts was read in their text
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from traceback import FrameSummary
@@ -12,7 +14,7 @@ from typing import Any
 
 import torch
 
-NoteFixedSize = Callable[[int], None]
+NoteFixedSize = Callable[[], None]
 NoteGraphBreak = Callable[[str, Sequence[FrameSummary]], None]
 
 
@@ -22,9 +24,9 @@ class MissingPartError(Exception):
 
 @contextmanager
 def fixed_sizes_noted(note: NoteFixedSize) -> Iterator[None]:
-    """Call ``note`` with the number as soon as torch.export fixes a size of an input that was to be dynamic.
+    """Call ``note`` as soon as torch.export fixes a size of an input that was to be dynamic.
 
-    The code that fixes it is running then. Fallback: it is never called, so that no expression is known.
+    The code that fixes it is running then. Fallback: it is never called, so that what fixes a size seems to limit it.
     """
     from torch.fx.experimental import symbolic_shapes
 
@@ -35,16 +37,24 @@ def fixed_sizes_noted(note: NoteFixedSize) -> Iterator[None]:
         return
 
     def set_replacement(self: Any, symbol: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-        # The names of sizes that depend on data begin with a u.
-        if getattr(target, "is_Integer", False) and str(symbol).startswith("s"):
-            note(int(target))
-        return replace(self, symbol, target, *args, **kwargs)
+        result = replace(self, symbol, target, *args, **kwargs)
+        # The names of sizes that depend on data begin with a u; torch leaves some replacements out.
+        is_fixed = getattr(self.replacements.get(symbol), "is_Integer", False)
+        if is_fixed and str(symbol).startswith("s"):
+            note()
+        return result
 
     sizes._set_replacement = set_replacement
     try:
         yield
     finally:
         sizes._set_replacement = replace
+
+
+def is_constraint_violation(error: BaseException) -> bool:
+    """Return whether torch.export refuses a model since it does not take every size that was to be dynamic."""
+    kind = getattr(getattr(error, "error_type", None), "name", "")
+    return kind == "CONSTRAINT_VIOLATION" or type(error).__name__ == "ConstraintViolationError"
 
 
 @contextmanager
@@ -59,8 +69,10 @@ def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
             a graph break would pass unseen.
     """
     try:
-        from torch._dynamo import convert_frame, eval_frame, exc, symbolic_convert
+        from torch._dynamo import config, convert_frame, eval_frame, exc, symbolic_convert
 
+        if config.disable or os.environ.get("TORCHDYNAMO_DISABLE") == "1":
+            raise MissingPartError("torch.compile is disabled by TORCH_COMPILE_DISABLE or TORCHDYNAMO_DISABLE")
         eval_frame.check_if_dynamo_supported()
         converter: Any = convert_frame.ConvertFrameAssert
         # A method in newer versions, a function in older ones.
@@ -72,7 +84,8 @@ def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
 
     def log_graph_break(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        error = next((each for each in given if isinstance(each, BaseException)), None)
+        # Older versions log it where they have caught it, with a reason that differs from the error's.
+        error = next((each for each in given if isinstance(each, BaseException)), sys.exc_info()[1])
         reason = kwargs.get("reason") or next((each for each in given if isinstance(each, str)), "")
         stack = kwargs.get("user_stack") or getattr(error, "real_stack", None)
         note(reason if error is None else _message(error), stack or torch._guards.TracingContext.extract_stack())
@@ -87,7 +100,9 @@ def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
 
     owner.log_graph_break, converter.__call__ = log_graph_break, convert_noting
     try:
-        yield
+        # Where errors are suppressed, what torch.compile cannot follow runs uncompiled without a word.
+        with config.patch(suppress_errors=False):
+            yield
     finally:
         owner.log_graph_break, converter.__call__ = log, convert
 
