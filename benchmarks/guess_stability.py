@@ -22,7 +22,7 @@ from random import Random
 
 from benchmarks.broken_models import MODELS, BrokenModel, Mistake
 from benchmarks.planted.hosts import published_source
-from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.running.engine import Engine
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.ide.trace_view.provenance import recipe_text
@@ -42,24 +42,24 @@ class Session:
     """A workspace with one open file."""
 
     def __init__(self, folder: Path, name: str, text: str) -> None:
-        self._workspace = Workspace([str(folder)], ClientSettings({"python": sys.executable}), trusted=True)
+        self._engine = Engine([str(folder)], ClientSettings({"python": sys.executable}), trusted=True)
         self._changed = asyncio.Event()
-        self._workspace.subscribe(lambda _: self._changed.set())
+        self._engine.subscribe(lambda _: self._changed.set())
         self.path = str(folder / name)
         Path(self.path).write_text(text, encoding="utf-8")
-        self._workspace.open(Document(uri_of_path(self.path), self.path, 1, text))
+        self._engine.open(Document(uri_of_path(self.path), self.path, 1, text))
 
     @property
     def text(self) -> str:
-        return self._workspace.snapshot.documents[self.path].text
+        return self._engine.snapshot.documents[self.path].text
 
     @property
     def states(self) -> tuple[ModelState, ...]:
-        return self._workspace.snapshot.states_in(self.path)
+        return self._engine.snapshot.states_in(self.path)
 
     @property
     def parses(self) -> bool:
-        return self._workspace.snapshot.documents[self.path].parses
+        return self._engine.snapshot.documents[self.path].parses
 
     def set_text(self, text: str) -> None:
         """Replace what differs, as one edit."""
@@ -70,13 +70,13 @@ class Session:
         while end < min(len(old), len(text)) - start and old[-1 - end] == text[-1 - end]:
             end += 1
         edit = TextEdit(start, len(old) - end, text[start : len(text) - end])
-        version = self._workspace.snapshot.documents[self.path].version or 0
-        self._workspace.change(self.path, [edit], version + 1)
+        version = self._engine.snapshot.documents[self.path].version or 0
+        self._engine.change(self.path, [edit], version + 1)
 
     async def settled(self) -> None:
         """Wait until all work is done."""
         with suppress(asyncio.TimeoutError):
-            while not self._workspace.is_idle:
+            while not self._engine.is_idle:
                 self._changed.clear()
                 await asyncio.wait_for(self._changed.wait(), _SECONDS)
 
@@ -86,7 +86,7 @@ class Session:
         return {name: recipe_text(report.recipe) for name, report in reports.items() if report is not None}
 
     async def close(self) -> None:
-        await self._workspace.shutdown()
+        await self._engine.shutdown()
 
 
 async def undone(sources: dict[str, str], edits: int, seed: int) -> tuple[int, list[str]]:

@@ -150,7 +150,9 @@ def _observed(folder: str, command: list[str], scratch: Path, options: argparse.
 def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: float) -> State:
     requests = "".join(json.dumps({"target": target}) + "\n" for target in seen)
     _, output = _run(command, folder, {"XDG_CACHE_HOME": cache}, seconds, subprocess.PIPE, requests)
-    answers = {answer["target"]: answer for answer in map(json.loads, output.splitlines())}
+    # The last line may have been cut.
+    lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
+    answers = {answer["target"]: answer for answer in map(json.loads, lines)}
     state = State()
     for target, calls in seen.items():
         answer = answers.get(target, {"message": f"no answer within {seconds:.0f} s"})

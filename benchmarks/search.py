@@ -217,7 +217,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
     import torch
 
     from fxlsp.tracing.model.building.builder import NoModelError
-    from fxlsp.tracing.model.building.recipes import find_target
+    from fxlsp.tracing.model.building.evaluation import find_target
     from fxlsp.tracing.search.api import RecipeSearch
 
     start = time.perf_counter()
@@ -257,7 +257,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
 
 def _is_made_by_default(cls: Any, name: str) -> bool:
     """Whether it needs no arguments."""
-    from fxlsp.tracing.model.building.recipes import UnusableRecipeError, default_init
+    from fxlsp.tracing.model.building.evaluation import UnusableRecipeError, default_init
 
     try:
         default_init(cls, name)

@@ -49,6 +49,7 @@ ORDERS = {
         model
         search
         passes
+        frontends
         job
         processes
         bootstrap
@@ -92,6 +93,24 @@ ORDERS = {
         duck, trial_queue
         runner
     """,
+    "tracing/search/priors": """
+        patterns, tables, truths, written
+        class_body, layers
+        constructor, field_reads, first_uses, flat_models
+        configuration_files, stated_shapes
+        configurations, inputs
+    """,
+    "tracing/search/rules": """
+        registry
+        ranks_dtypes, argument_types, argument_values, module_results, omitted, recurrent, sequences, size_messages
+        predicates, rank_messages, sizes
+        lookups, measured
+    """,
+    "tracing/search/proofs": """
+        reasons
+        coincidences, proof
+        faults
+    """,
     "tracing/passes": """
         checks, symbolic
         recovery
@@ -104,9 +123,34 @@ ORDERS = {
         classics
         registry
     """,
+    "tracing/passes/recovery": """
+        caller_expression, entered_layers, evaluator, findings, graph_diff, pytree, unregistered
+        caught_errors
+        context
+        functions
+        proxies
+        eager_recording, made_modules, problems
+        module_calls
+        tracer
+        recovering_pass
+        merge_reports
+    """,
+    "tracing/passes/recovery/functions": """
+        autograd_functions, builtin_shadows, foreign_functions
+        refused_functions
+    """,
+    "tracing/passes/recovery/proxies": """
+        branch_choice, type_tests
+        proxy_operations
+        proxies
+    """,
+    "tracing/frontends": """
+        model_call
+        compile, export
+    """,
     "tracing/job": """
         load, recipe_failures, corrected_report, user_tracer
-        data_pass, recovery_job, searched_model
+        data_pass, frontend_job, recovery_job, searched_model
         job
     """,
     "tracing/processes": """
@@ -116,14 +160,14 @@ ORDERS = {
     """,
     "tracing/processes/worker": """
         checkpoint_inputs, request_execution, command_reader, warmup
-        checkpoint
+        forking_load
         worker_main, spawned_main
     """,
     "tracing/processes/supervisor": """
         scratch_folder, resource_use
         worker_handle
         forked_worker, spawned_worker, pool
-        checkpoint_handles, spawn_pool
+        checkpoint_pool, spawn_pool
         fork_pool, supervisor
     """,
     "source": """
@@ -139,7 +183,7 @@ ORDERS = {
         connection
         state
         index_reader
-        session
+        running
     """,
     "ide": """
         render
@@ -151,9 +195,18 @@ ORDERS = {
         navigation
         hover
     """,
+    "ide/trace_view": """
+        call_tree, expression_events, outline, provenance
+        module_tree
+        report_index
+        in_trace
+        runs
+        instances
+        at_cursor
+    """,
     "server": """
         typing
-        session
+        shared
         log, editor_watch, transport
         sync
         publish
@@ -162,6 +215,28 @@ ORDERS = {
         lifecycle
         main
     """,
+    "server/typing": """
+        typing_state
+        problem_feed, steady_hints
+    """,
+    "server/shared": """
+        capabilities, command_names, protocol, text_documents
+        markup, target_locations
+        server
+        configuration
+    """,
+    "server/sync": """
+        text, watched_files
+        notebook
+    """,
+    "server/publish": """
+        diagnostic, progress, refresh, status
+        diagnostics, workspace_diagnostics
+    """,
+    "server/commands": """
+        ask_user
+        choose_recipe, copy, graph, information, instances, record, trust_and_retrace
+    """,
     "cli": """
         output
         exit_codes
@@ -169,6 +244,34 @@ ORDERS = {
         check, doctor, record
         graph, serve, summary, trace, trust
         main
+    """,
+    "cli/tracing": """
+        notebooks, options, worker_pool
+        targets
+        workspace_files
+        project
+        jobs
+        batch
+    """,
+    "cli/check": """
+        candidates, causes, fixing, selection
+        fingerprints, suppression, trace_order
+        baseline
+        results
+        alternative_recipes, unchecked
+        formats
+        runner
+        command
+    """,
+    "cli/doctor": """
+        finding
+        environment, first_trace, interpreter, settings, workspace
+        command
+    """,
+    "cli/record": """
+        destination
+        command, in_process
+        pytest_plugin
     """,
 }
 """The order of the folders and files in a folder: each imports only what is on a line above its own, or on its own.
@@ -249,7 +352,7 @@ def lines_of(order: str) -> list[list[str]]:
 def out_of_order(path: Path, text: str) -> list[str]:
     """The imports of a module that point downwards in the order of a folder around it."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    wrong = []
+    imports, wrong = list(imports_of(text, parts[:-1])), []
     for folder, order in ORDERS.items():
         around = ("fxlsp", *folder.split("/"))
         if parts[: len(around)] != around or path.stem == "__init__":
@@ -260,7 +363,7 @@ def out_of_order(path: Path, text: str) -> list[str]:
         if not (PACKAGE / folder / own).is_dir():
             beside = lines[_line_of(own, lines)]
             allowed |= {name for name in beside if not (PACKAGE / folder / name).is_dir()}
-        for each in imports_of(text, parts[:-1]):
+        for each in imports:
             named = tuple(each.module.split("."))
             if each.type_only or named[: len(around)] != around or len(named) == len(around):
                 continue
@@ -351,10 +454,10 @@ def test_an_allowed_import_passes(file: str, text: str) -> None:
         ("tracing/model/loading/x.py", "from .. import building"),
         ("tracing/isolation/sandbox/x.py", "def f():\n    from ...model.locations.sources import Sources"),
         ("tracing/passes/checks/base/x.py", "from ..registry import CHECKS"),
-        ("tracing/search/rules/x.py", "from ...job.load import RequestLoad"),
+        ("tracing/search/rules/omitted.py", "from ...job.load import RequestLoad"),
         ("tracing/processes/worker/warmup.py", "from ..supervisor.pool import WorkerPool"),
         ("source/text/x.py", "from fxlsp.source.python import scopes"),
-        ("engine/state/x.py", "from fxlsp.engine.session.workspace import Workspace"),
+        ("engine/state/x.py", "from fxlsp.engine.running.engine import Engine"),
         ("ide/hints.py", "from fxlsp.ide.hover.text import Text"),
     ],
 )
@@ -366,7 +469,7 @@ def test_an_import_against_the_order_is_found(file: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("tracing/model/building/x.py", "from ..loading.loader import Loader\nfrom .recipes import evaluate"),
+        ("tracing/model/building/x.py", "from ..loading.loader import Loader\nfrom .evaluation import evaluate"),
         ("tracing/passes/checks/silent/x.py", "from ..base.check import Check\nfrom ....model.building import builder"),
         ("source/text/x.py", "if TYPE_CHECKING:\n    from fxlsp.source.python.scopes import Scope"),
         ("ide/setting_problems.py", "from fxlsp.ide.problems import problems"),

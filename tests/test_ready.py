@@ -13,16 +13,16 @@ from dev.ready import reached_tests
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     files = {
-        "fxlsp/engine/session/plan.py": "",
-        "fxlsp/engine/session/jobs.py": "from fxlsp.engine.session.plan import plan",
+        "fxlsp/engine/running/plan.py": "",
+        "fxlsp/engine/running/jobs.py": "from fxlsp.engine.running.plan import plan",
         "fxlsp/tracing/a/b.py": "from ..c import d",
         "fxlsp/tracing/c/d.py": "",
-        "tests/engine/session/test_plan.py": "",
+        "tests/engine/running/test_plan.py": "",
         "tests/server/test_far.py": "import tests.support.helper",
-        "tests/support/helper.py": "from fxlsp.engine.session import jobs",
+        "tests/support/helper.py": "from fxlsp.engine.running import jobs",
         "tests/tracing/test_whole.py": "",
         "tests/tracing/a/test_b.py": "",
-        "tests/editors/test_editor.py": "from fxlsp.engine.session import plan",
+        "tests/editors/test_editor.py": "from fxlsp.engine.running import plan",
     }
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -31,8 +31,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_mirroring_folder_comes_before_what_imports_a_changed_file(project: Path) -> None:
-    found = reached_tests(["fxlsp/engine/session/plan.py"], project)
-    assert found == ["tests/engine/session/test_plan.py", "tests/server/test_far.py"]
+    found = reached_tests(["fxlsp/engine/running/plan.py"], project)
+    assert found == ["tests/engine/running/test_plan.py", "tests/server/test_far.py"]
 
 
 def test_a_folder_without_a_mirror_is_tested_by_the_nearest_one_above(project: Path) -> None:

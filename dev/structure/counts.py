@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .bytecode import MODULES, NAMES, bytecode_uses
 from .code_tables import RECORDS, code_tables
 from .private_torch import private_uses
 from .sources import PROJECT, SourceFile
@@ -38,17 +38,16 @@ LAYER_LINES: Mapping[str, int] = {
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0
 """Modules that name private parts of torch, outside of their folder."""
-BYTECODE = 17
-"""Modules that read bytecode or offsets of instructions, outside of their module."""
+BYTECODE = 0
+"""Modules that read bytecode or offsets of instructions, outside of their folder and of the recorder."""
 CODE_TABLES = 1
 """Tables of problem codes outside of the records: the registry of quick fixes, where a new code need not be."""
 OLD_WORDS = 0
 """Names of tests, and of what the editors' sources define, in words that have a better one."""
 
 _TORCH_PRIVATE = ("tracing/isolation/torch_private/", "recording/tensors.py")
-_BYTECODE = "tracing/model/locations/bytecode.py"
-_OFFSETS = frozenset({"f_lasti", "tb_lasti", "co_code", "co_positions", "opname", "get_instructions"})
-_MAY_READ_BYTECODE = re.compile("|".join((*_OFFSETS, r"import dis\b")))
+_BYTECODE = ("tracing/model/locations/bytecode/", "recording/constructor_calls.py")
+_MAY_READ_BYTECODE = re.compile(rf"\b({'|'.join(sorted(NAMES | MODULES))})\b")
 _IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 _ONE_A_FEATURE = re.compile(
     r"__init__|__main__|server/(requests|commands|sync)/|ide/fixes/|tracing/passes/checks/|cli/\w+\.py"
@@ -124,13 +123,9 @@ def _tables_in(source: SourceFile) -> list[str]:
 
 
 def _reads_bytecode(source: SourceFile) -> bool:
-    if source.path == _BYTECODE or not _MAY_READ_BYTECODE.search(source.text):
+    if source.path.startswith(_BYTECODE) or not _MAY_READ_BYTECODE.search(source.text):
         return False
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr in _OFFSETS)
-        or (isinstance(node, ast.Import) and any(alias.name == "dis" for alias in node.names))
-        for node in ast.walk(source.tree)
-    )
+    return any(bytecode_uses(source.tree))
 
 
 def _old_words() -> Iterator[str]:

@@ -9,13 +9,16 @@ import sys
 from typing import Any
 
 from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
+from fxlsp.cli.output.frontends import frontend_lines
 from fxlsp.cli.output.node_table import graph_lines, path_lines
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.cli.tracing.batch import trace_batch
+from fxlsp.cli.tracing.frontends import NAMES, frontend_names, with_frontends
 from fxlsp.cli.tracing.jobs import CommandLineJob, recorded_run, trace_job
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import open_pool
+from fxlsp.report.frontends import FrontendName
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 from fxlsp.source.recipes.recipes import RecordedRun
@@ -24,6 +27,7 @@ _EXAMPLES = """\
 examples:
   fxlsp trace model.py:Net --inputs 'torch.randn(1, 3, 32, 32)'
   fxlsp trace torchvision.models:resnet18 --format paths
+  fxlsp trace model.py:Net --frontends fx,export,compile
   fxlsp trace --batch targets.jsonl     lines of {"target": ..., "init"?: ..., "inputs"?: ...}
 """
 
@@ -39,6 +43,13 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
     parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
     parser.add_argument("--format", choices=["table", "paths", "json"], default="table")
+    parser.add_argument(
+        "--frontends",
+        metavar="NAMES",
+        type=frontend_names,
+        default=(),
+        help=f"whose verdicts to show, of {','.join(NAMES)}; each runs the model in a process of its own",
+    )
     add_project_options(parser)
     parser.add_argument(
         "--batch",
@@ -54,23 +65,30 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None:
         if arguments.target or arguments.init or arguments.inputs:
             raise UsageError("--batch takes targets, --init and --inputs from its lines alone")
+        if arguments.frontends:
+            raise UsageError("--frontends takes one TARGET, not --batch")
         return asyncio.run(
             trace_batch(arguments.batch, Projects(arguments.python, arguments.profile, arguments.tracer))
         )
     if arguments.target is None:
         raise UsageError("give a TARGET, or --batch")
+    if arguments.frontends and arguments.format == "paths":
+        raise UsageError("--frontends has verdicts in the formats table and json alone")
     job = CommandLineJob(arguments.target, arguments.init, arguments.inputs)
     projects = Projects(arguments.python, arguments.profile, arguments.tracer)
-    outcome = asyncio.run(_trace(job, projects))
+    outcome = asyncio.run(_trace(job, projects, arguments.frontends))
     if isinstance(outcome, Failure):
         return report_failure(outcome, arguments.format)
     _print_report(outcome, arguments.format, recorded_run(job, outcome.recipe, projects))
     return exit_code(outcome.problems)
 
 
-async def _trace(job: CommandLineJob, projects: Projects) -> Report | Failure:
+async def _trace(job: CommandLineJob, projects: Projects, frontends: tuple[FrontendName, ...]) -> Report | Failure:
     async with open_pool(jobs=1) as traces:
-        return await trace_job(job, projects, traces, symbols=True)
+        outcome = await trace_job(job, projects, traces, symbols=True)
+        if isinstance(outcome, Failure) or not frontends:
+            return outcome
+        return await with_frontends(outcome, frontends, job, projects, traces)
 
 
 def _print_report(report: Report, output_format: str, recorded: RecordedRun | None) -> None:
@@ -81,6 +99,8 @@ def _print_report(report: Report, output_format: str, recorded: RecordedRun | No
         _report_verdict(report)
     else:
         _write(graph_lines(report, recorded))
+        if report.frontends:
+            _write(["", *frontend_lines(report.frontends)])
         for problem in report.problems:
             _write(["", *full_lines(problem)])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
-from fxlsp.ide.trace_view.cursor_hits import hits_at
+from fxlsp.ide.trace_view.at_cursor import hits_at
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
@@ -66,8 +66,9 @@ def choose_graph(
 
 
 def _at(snapshot: Snapshot, path: str, place: tuple[int, int]) -> Iterator[GraphChoice]:
-    for hit in hits_at(snapshot, path, *place):
-        subjects = [*(event.subject for event in hit.expression.events), *hit.expression.through]
+    _, hits = hits_at(snapshot, path, *place) or (None, [])
+    for hit in hits:
+        subjects = [*(event.subject for event in hit.item.events), *hit.item.through]
         for choice in _choices(snapshot, hit.state):
             for subject in subjects[:1]:
                 is_node = isinstance(subject, Node)

@@ -22,12 +22,12 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.rich_text import RichText, paragraphs, words
 from fxlsp.ide.render.shapes import Style, holds_tensor, output_text
 from fxlsp.ide.trace_view.expression_events import Event
-from fxlsp.ide.trace_view.focus import Focus, focus_on
-from fxlsp.ide.trace_view.forwards import forward_runs
+from fxlsp.ide.trace_view.in_trace import InTrace, Run
+from fxlsp.ide.trace_view.instances import Focus, focus_on, forward_runs
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.provenance import STALE, is_guessed, provenance_text
 from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
-from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
+from fxlsp.ide.trace_view.runs import is_assumed, runs_table
 from fxlsp.report.graph import Output
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import EditLog, move
@@ -52,7 +52,7 @@ class _ForwardArgument:
     name: str
     parameter: Span
     value: Output | None
-    run: ReportEvent
+    run: Run
     """The call."""
 
 
@@ -61,8 +61,8 @@ def _arguments(snapshot: Snapshot, path: str) -> Iterator[_ForwardArgument]:
     for outlined in outline(snapshot, path):
         parameters = outlined.parameters
         for run in forward_runs(snapshot, path, outlined.model) if parameters else ():
-            inputs = run.event.inputs
-            if run.event.module_path and (len(inputs) == len(parameters) == 1 or _is_positional(snapshot, run)):
+            inputs = run.item.inputs
+            if run.item.module_path and (len(inputs) == len(parameters) == 1 or _is_positional(snapshot, run)):
                 given = zip(_plain_names(outlined.model), parameters, inputs, strict=False)
                 yield from (_ForwardArgument(name, parameter, value, run) for name, parameter, value in given)
 
@@ -73,9 +73,9 @@ def _plain_names(model: ModelClass) -> Iterator[str]:
     return takewhile(lambda name: not name.startswith("*"), names)
 
 
-def _is_positional(snapshot: Snapshot, run: ReportEvent) -> bool:
+def _is_positional(snapshot: Snapshot, run: Run) -> bool:
     """Return whether the calling expression is in an open text and has no keyword."""
-    location = run.event.subject.location
+    location = run.item.subject.location
     document = snapshot.documents.get(location.file) if location is not None else None
     if location is None or document is None:
         return False
@@ -91,10 +91,10 @@ class Hint:
     line: int
     column: int
     text: str
-    runs: tuple[ReportEvent, ...]
+    runs: tuple[Run, ...]
     """Every run of the expression."""
     focus: Focus = field(default_factory=Focus)
-    others: tuple[ReportEvent, ...] = ()
+    others: tuple[Run, ...] = ()
     """Every run of the other expressions that end on the line."""
     is_old: bool = False
     """Whether it is of an earlier text, and the present one, half-typed, says nothing about the line."""
@@ -140,7 +140,7 @@ class _Sample:
     """One value that an expression or a parameter had."""
 
     value: Output | None
-    run: ReportEvent
+    run: Run
     parameter: str = ""
     """Name of the parameter; "" for an expression."""
     shows_dtype: bool = True
@@ -155,7 +155,7 @@ class _Sample:
     @property
     def is_assumed(self) -> bool:
         """Whether the value is a result that rests on that of an operation that fails."""
-        return not self.parameter and self.value is not None and self.run.is_assumed
+        return not self.parameter and self.value is not None and is_assumed(self.run)
 
 
 def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
@@ -187,15 +187,15 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
         if state.report is not None:
             index = index_of(state.report)
             for point, events in _ends(index, path, log, lines).items():
-                yield from ((point, _sample(ReportEvent(state, index, event))) for event in events)
+                yield from ((point, _sample(InTrace(state, index, event))) for event in events)
     for argument in _arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and _may_be_tensor(argument.value):
             yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)
 
 
-def _sample(run: ReportEvent) -> _Sample:
-    return _Sample(run.event.output, run, run.event.title if run.event.is_argument else "")
+def _sample(run: Run) -> _Sample:
+    return _Sample(run.item.output, run, run.item.title if run.item.is_argument else "")
 
 
 def _ends(index: ReportIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:

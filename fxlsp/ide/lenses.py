@@ -9,10 +9,9 @@ from typing import Literal
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.model_status import NOT_TRUSTED, states_of, status_text
 from fxlsp.ide.recipe_choices import recipe_line
-from fxlsp.ide.trace_view.focus import Focus, focus_on
-from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
+from fxlsp.ide.trace_view.in_trace import Run
+from fxlsp.ide.trace_view.instances import Focus, focus_on, forward_runs, forward_text
 from fxlsp.ide.trace_view.outline import factory_and_instance_names, outline
-from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.positions import Span
 
@@ -58,7 +57,7 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass, focus: Focus
         yield Lens(model.forward.name, model.qualname, "forward", text, "instance" if len(runs) > 1 else "retrace")
 
 
-def _status_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[ReportEvent] = ()) -> Lens:
+def _status_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[Run] = ()) -> Lens:
     text = status_text(snapshot, path, name, runs)
     return Lens(span, name, "name", text, "trust" if text == NOT_TRUSTED else "retrace")
 

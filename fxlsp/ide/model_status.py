@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text, short_count
-from fxlsp.ide.trace_view.batch import batch_size
-from fxlsp.ide.trace_view.runs import ReportEvent
+from fxlsp.ide.trace_view.in_trace import Run
+from fxlsp.ide.trace_view.report_index import batch_size
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
@@ -22,13 +22,13 @@ def states_of(snapshot: Snapshot, path: str, name: str) -> tuple[ModelState, ...
     return tuple(state for state in snapshot.states_in(path) if state.key.name == name)
 
 
-def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[ReportEvent] = ()) -> str:
+def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = ()) -> str:
     """Return ``71 nodes · 11.7 M parameters · 3.63 GFLOPs · traceable``, or a reason.
 
     The reason says why there is no report.
 
     Args:
-        runs: the calls that ran the ``forward`` of the class, from :func:`~fxlsp.ide.trace_view.forwards.forward_runs`.
+        runs: the calls that ran the ``forward`` of the class (:func:`~fxlsp.ide.trace_view.instances.forward_runs`).
     """
     states = states_of(snapshot, path, name)
     for state in states:
@@ -40,7 +40,7 @@ def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[ReportE
     return _untraced_text(snapshot, path, states)
 
 
-def _inside(runs: Sequence[ReportEvent]) -> str:
+def _inside(runs: Sequence[Run]) -> str:
     names = list(dict.fromkeys(run.state.key.name for run in runs))
     return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 

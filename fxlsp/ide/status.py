@@ -1,10 +1,11 @@
-"""State of a session, for the status command, bug reports and the status bar."""
+"""State of a session, for the status command, bug reports, the status bar and the log."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fxlsp import __version__
+from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot
 from fxlsp.ide.trace_view.provenance import readable_recipe
 
@@ -42,18 +43,33 @@ def information_text(facts: dict[str, Any]) -> str:
     return "\n".join([*lines, *map(_folder_text, facts["folders"]), *map(_model_text, facts["models"])])
 
 
-def _folder(snapshot: Snapshot, state: InterpreterState) -> dict[str, Any]:
-    policy = snapshot.policies.get(state.folder)
+def interpreter_facts(state: InterpreterState) -> dict[str, Any]:
+    """Return the state of an interpreter as JSON: folder, path, origin, versions, whether it starts, and the failure.
+
+    Of what is not known yet, None.
+    """
+    interpreter, environment = state.interpreter, state.environment
     return {
         "folder": state.folder,
-        "interpreter": None if state.interpreter is None else state.interpreter.path,
-        "origin": None if state.interpreter is None else state.interpreter.origin,
-        "python": None if state.environment is None else state.environment.python,
-        "torch": None if state.environment is None else state.environment.torch,
+        "path": None if interpreter is None else interpreter.path,
+        "origin": None if interpreter is None else interpreter.origin,
+        "python": None if environment is None else environment.python,
+        "torch": None if environment is None else environment.torch,
         "starting": state.busy,
+        "failure": None if state.failure is None else state.failure.message,
+    }
+
+
+def _folder(snapshot: Snapshot, state: InterpreterState) -> dict[str, Any]:
+    policy, facts = snapshot.policies.get(state.folder), interpreter_facts(state)
+    folder, path, failure = (facts.pop(key) for key in ("folder", "path", "failure"))
+    return {
+        "folder": folder,
+        "interpreter": path,
+        **facts,
         "profile": None if policy is None else policy.profile,
         "profileReason": None if policy is None else policy.reason,
-        "failure": None if state.failure is None else state.failure.message,
+        "failure": failure,
     }
 
 
@@ -85,3 +101,17 @@ def _interpreter_text(folder: dict[str, Any]) -> str:
         return str(folder["failure"])
     versions = f" (Python {folder['python']}, torch {folder['torch']})" if folder["torch"] else ""
     return f"{folder['interpreter']}{versions}, chosen by {folder['origin']}"
+
+
+def profile_text(folder: str, policy: Policy) -> str:
+    """Return the profile of a folder, which sets the severities, and its reason."""
+    where = f" in {folder}" if folder else ""
+    return f"profile{where}: {policy.profile} ({policy.reason})"
+
+
+def interpreter_text(state: InterpreterState) -> str | None:
+    """Return which Python traces, with which torch; None before it is known."""
+    if state.interpreter is None or state.environment is None:
+        return None
+    versions = f"Python {state.environment.python}, torch {state.environment.torch}"
+    return f"tracing with {state.interpreter.describe()}: {versions}"

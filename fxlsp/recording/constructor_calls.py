@@ -87,6 +87,13 @@ def copied_from(made: object, frame: FrameType | None, most_frames: int = 8) -> 
     return None
 
 
+def outside_of_copy(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of a function that is none of the module ``copy``: the code that copies."""
+    while frame is not None and frame.f_code.co_filename == copy.__file__:
+        frame = frame.f_back
+    return frame
+
+
 def _first_argument(code: CodeType, variables: Mapping[str, Any]) -> object:
     if code.co_argcount:
         return variables.get(code.co_varnames[0])

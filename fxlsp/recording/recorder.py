@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, Final
 
 from .argument_values import Describer, Json, has_left_out, left_out
-from .constructor_calls import constructor_call, copied_from, owner_in
+from .constructor_calls import constructor_call, copied_from, outside_of_copy, owner_in
 from .recording_file import CallNote, RecordedInstance
 from .references import RecordedFolder
 from .tensors import autocast_of, float_dtype_of, is_recording_a_graph
@@ -112,8 +112,7 @@ class Recorder:
             if call is not None:
                 init = Describer(self._workspace, self._described_module).arguments(call.args, call.kwargs)
             outside = frame if call is None else call.frame.f_back
-            owner = owner_in(outside, lambda found: id(found) in self._made and self._is_same(found))
-            self._add(module, init, owner)
+            self._add(module, init, self._owner_in(outside))
             self._watch(module, init, outside)
         finally:
             self._lock.release()
@@ -130,9 +129,10 @@ class Recorder:
             original = copied_from(module, frame)
             made = None if original is None else self._made.get(id(original))
             init = None if made is None or made.ref() is not original else made.init
-            # It is made again by the arguments of the original only as long as that has the layers which it made.
-            is_changed = init is not None and self._has_foreign_layers(original)
-            self._add(module, None if is_changed else init, None)
+            if init is not None and self._has_foreign_layers(original):
+                # It is made again by the arguments of the original only as long as that has the layers which it made.
+                init = None
+            self._add(module, init, self._owner_in(outside_of_copy(frame)))
             self._watch(module, init, frame)
         finally:
             self._lock.release()
@@ -142,8 +142,9 @@ class Recorder:
         ref = weakref.ref(module, lambda _: self._forget(identity))
         self._made[identity] = _Made(ref, init, None if owner is None else id(owner), next(self._numbers))
 
-    def _is_same(self, found: object) -> bool:
-        return self._made[id(found)].ref() is found
+    def _owner_in(self, frame: FrameType | None) -> object | None:
+        """Return the module whose code is running."""
+        return owner_in(frame, lambda found: id(found) in self._made and self._made[id(found)].ref() is found)
 
     def _forget(self, identity: int) -> None:
         self._made.pop(identity, None)

@@ -46,7 +46,8 @@ class Problem(JsonObject):
     fitting: FittingNumber | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Number that fits, if the operation is a layer that was made with another one."""
     refused_sizes: tuple[str, ...] = field(default=(), metadata=UNLESS_DEFAULT)
-    """Forms in which this torch refuses a traced size, of ``"tuple"`` and ``"whole"``, if one is the problem."""
+    """Forms in which this torch refuses a traced size, of ``"tuple"`` and ``"whole"``; of problems that may be
+    about one."""
 
 
 @dataclass(frozen=True, slots=True)

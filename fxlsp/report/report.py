@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .frontends import FrontendVerdict
 from .graph import Module, ModuleCall, Node, Verdict
 from .problems import SCHEMA, Problem
 from .recipes import Recipe
@@ -42,6 +43,8 @@ class Report(JsonObject):
     timing_ms: dict[str, float]
     symbols: Mapping[str, int | None] = field(default_factory=dict, metadata=UNLESS_DEFAULT)
     """Values of the symbols in ``symbolic`` of the outputs (addition); None for a size that depends on data."""
+    frontends: tuple[FrontendVerdict, ...] = field(default=(), metadata=UNLESS_DEFAULT)
+    """Verdicts of the front ends that were asked for (addition), in that order."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that ``trace --format json`` prints."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import SnapshotChange, Workspace
+from fxlsp.engine.running.engine import Engine, SnapshotChange
 from fxlsp.server.editor_watch import watch_editor
 from fxlsp.server.log import SnapshotLogger, log, log_to_editor
 from fxlsp.server.publish import diagnostics
@@ -17,9 +17,9 @@ from fxlsp.server.publish.refresh import Refresher
 from fxlsp.server.publish.status import StatusFeed
 from fxlsp.server.publish.workspace_diagnostics import SettingDiagnostics, WorkspaceDiagnostics
 from fxlsp.server.requests import call_hierarchy, diagnostic_pull
-from fxlsp.server.session import configuration
-from fxlsp.server.session.configuration import Configuration
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared import configuration
+from fxlsp.server.shared.configuration import Configuration
+from fxlsp.server.shared.server import Server
 from fxlsp.server.sync import watched_files
 from fxlsp.server.typing.steady_hints import SteadyHints
 from fxlsp.source.text.documents import path_of_uri
@@ -39,8 +39,8 @@ def register(server: Server) -> None:
         log_to_editor(server)
         log.info("fxlsp %s", server.version)
         trusted, stored = configuration.is_trusted(options), configuration.trusted_folders(options)
-        workspace = Workspace(_folders(params), settings.client, trusted=trusted, trusted_folders=stored)
-        server.start_session(params, workspace)
+        engine = Engine(_folders(params), settings.client, trusted=trusted, trusted_folders=stored)
+        server.start_session(params, engine)
         watch_editor(params.process_id)
         configuration.register(server, settings)
         _register_session(server, settings)

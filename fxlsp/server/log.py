@@ -7,10 +7,10 @@ import logging
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import SnapshotChange
-from fxlsp.engine.settings.policy import Policy
-from fxlsp.engine.state.snapshot import InterpreterState, Snapshot
-from fxlsp.server.session.server import Server
+from fxlsp.engine.running.engine import SnapshotChange
+from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.status import interpreter_text, profile_text
+from fxlsp.server.shared.server import Server
 
 _LEVELS = (
     (logging.ERROR, types.MessageType.Error),
@@ -82,17 +82,3 @@ class SnapshotLogger:
 def _log_texts(snapshot: Snapshot) -> list[str]:
     profiles = [profile_text(folder, policy) for folder, policy in snapshot.policies.items() if policy.reason]
     return [*profiles, *(text for state in snapshot.interpreters if (text := interpreter_text(state)) is not None)]
-
-
-def profile_text(folder: str, policy: Policy) -> str:
-    """Return the profile of a folder, which sets the severities, and its reason."""
-    where = f" in {folder}" if folder else ""
-    return f"profile{where}: {policy.profile} ({policy.reason})"
-
-
-def interpreter_text(state: InterpreterState) -> str | None:
-    """Return which Python traces, with which torch; None before it is known."""
-    if state.interpreter is None or state.environment is None:
-        return None
-    versions = f"Python {state.environment.python}, torch {state.environment.torch}"
-    return f"tracing with {state.interpreter.describe()}: {versions}"

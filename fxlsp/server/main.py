@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
 from fxlsp.server import lifecycle, transport
+from fxlsp.server.commands import choose_recipe, graph, information, instances, record, trust_and_retrace
 from fxlsp.server.commands import copy as copying
-from fxlsp.server.commands import graph, information, instances, recipes, record, trust_and_retrace
 from fxlsp.server.publish import progress
 from fxlsp.server.requests import (
     code_action,
@@ -22,7 +22,7 @@ from fxlsp.server.requests import (
     inlay_hint,
     workspace_symbol,
 )
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.server.sync import notebook, watched_files
 from fxlsp.server.sync import text as text_sync
 
@@ -36,7 +36,7 @@ _FEATURES = (
         notebook,
         watched_files,
         trust_and_retrace,
-        recipes,
+        choose_recipe,
         instances,
         graph,
         record,

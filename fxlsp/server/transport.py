@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol
 
 from pygls.io_ import run_async, run_websocket
 
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 _FLUSH_SECONDS = 1.0
 _READ_BYTES = 2**16

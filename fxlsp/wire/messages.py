@@ -6,7 +6,8 @@ The server is connected to a supervisor by a socket::
       |  <- hello | refused            |     once: it can trace, or cannot
       |  overlay*, trace, cancel ->    |     any number, several traces at once
       |  <- stage*, early?, then one   |
-      |     of report, failure, failed |     for each trace that is not cancelled
+      |     of report, frontend,        |
+      |     failure, failed            |     for each trace that is not cancelled
       |  preload ->                    |
       |  bye ->                        |     or the end of the connection
 
@@ -26,6 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from ..report.frontends import FrontendVerdict, OtherFrontend
 from ..report.locations import Location
 from ..report.problems import Problem
 from ..report.recipes import Recipe, RecipeSource
@@ -151,6 +153,9 @@ class TraceRequest(WireMessage):
     """Whether sizes are wanted as expressions of symbols too, as :class:`SymbolicSizes`."""
     early: bool = field(default=False, metadata=UNLESS_DEFAULT)
     """Whether the graph is wanted before the problems are known, as :class:`EarlyReport`."""
+    frontend: OtherFrontend | None = field(default=None, metadata=UNLESS_DEFAULT)
+    """Front end other than torch.fx whose verdict is wanted, as :class:`FrontendMessage`, in the place of a report. The
+    recipe must be complete."""
     texts: Mapping[str, str] = field(default_factory=dict, metadata=UNLESS_DEFAULT)
     """Texts of the ``overlays`` by path. The supervisor receives them separately, as :class:`Overlay`; a worker in its
     request, by real path."""
@@ -234,7 +239,7 @@ class Stage(WireMessage):
     type: ClassVar[str] = "stage"
     id: int
     name: str
-    """``load``, ``construct``, ``search``, ``trace``, ``values`` or ``checks``."""
+    """``load``, ``construct``, ``search``, ``trace``, ``values`` or ``checks``; of another front end also its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +279,15 @@ class ReportMessage(WireMessage):
     """Whether nodes, modules and calls are those of the :class:`EarlyReport`, and missing here."""
     symbolic: SymbolicSizes | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Expressions for the sizes of that graph, if known: those requested, and those that depend on data."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontendMessage(WireMessage):
+    """Verdict of another front end than torch.fx."""
+
+    type: ClassVar[str] = "frontend"
+    id: int
+    verdict: FrontendVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +435,7 @@ class ShapesMessage(WireMessage):
 
 WIRE = Vocabulary(
     *(Overlay, TraceRequest, Cancel, Preload, Bye),
-    *(Hello, Refused, Log, Stage, EarlyReport, ReportMessage, FailureMessage, WorkerDied),
+    *(Hello, Refused, Log, Stage, EarlyReport, ReportMessage, FrontendMessage, FailureMessage, WorkerDied),
     *(Ready, Declined, CheckpointForked, Provisional, DumpStack),
     *(RecoveredMessage, ModeDifference, SymbolsMessage, ShapesMessage),
 )

@@ -15,7 +15,7 @@ from fxlsp.recording.argument_values import Describer
 from fxlsp.recording.recorder import Recorder
 from fxlsp.recording.references import RecordedFolder
 from fxlsp.source.recipes.recorded_values import NotMadeAgainError, write_arguments
-from fxlsp.tracing.model.building.recipes import evaluate
+from fxlsp.tracing.model.building.evaluation import evaluate
 from tests.recording import shapes_of_arguments
 from tests.recording.shapes_of_arguments import LEFT_OUT, MADE_AGAIN, Outer
 

@@ -236,6 +236,25 @@ def test_a_copy_whose_layers_were_replaced_before_is_left_out_as_an_argument(rec
     ]
 
 
+def test_calls_of_such_a_copy_are_recorded_without_its_arguments(record: Record) -> None:
+    recorded = record(NET)
+    changed = recorded.module.Block(4)
+    changed.linear = nn.Linear(7, 4)
+    copy.deepcopy(changed)(torch.randn(2, 7))
+    calls = [(each.init, len(each.calls)) for each in recorded.instances()["Block"] if each.calls]
+    assert calls == [(None, 1)]
+
+
+def test_a_layer_that_its_class_has_copied_is_one_that_it_made(record: Record) -> None:
+    recorded = record(
+        NET + "\n\nimport copy\n\n\nclass Twice(Block):\n    def __init__(self, width):\n"
+        "        super().__init__(width)\n        self.second = copy.deepcopy(self.linear)\n"
+    )
+    recorded.module.Block(8, norm=recorded.module.Twice(4))
+    (norm,) = [each.init["kwargs"]["norm"] for each in recorded.instances()["Block"] if each.init]
+    assert "call" in norm
+
+
 def test_a_class_that_restores_itself_is_copied_as_before(record: Record) -> None:
     recorded = record(
         NET + "\n\nclass Restored(Block):\n    def __setstate__(self, state):\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dev.rpc import Json, RpcError
-from fxlsp.server.session import command_names
+from fxlsp.server.shared import command_names
 from tests.server.conftest import Start
 from tests.support.client import Abilities, Client
 from tests.support.leftovers import processes

@@ -46,7 +46,9 @@ async def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         if trusted:
             shared.append(client)
         options = {"trusted": trusted, "python": sys.executable}
-        await client.start([tmp_path_factory.mktemp("nowhere")], options, {MARK: mark}, os.getpid())
+        # Times of recordings are shown in the time zone of the user.
+        variables = {MARK: mark, "TZ": "UTC"}
+        await client.start([tmp_path_factory.mktemp("nowhere")], options, variables, os.getpid())
         return client
 
     yield client_of

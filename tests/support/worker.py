@@ -89,6 +89,7 @@ class Worker:
         sizes: Sizes = ANY_SIZES,
         early: bool = False,
         symbols: bool = False,
+        frontend: str | None = None,
     ) -> int:
         """Send a trace request and return its id."""
         place, _, name = target.rpartition(":")
@@ -108,6 +109,7 @@ class Worker:
                 "sizes": sizes.to_json(),
                 "early": early,
                 "symbols": symbols,
+                "frontend": frontend,
                 "limits": Limits(seconds, megabytes, processes, open_files, written_megabytes).to_json(),
             }
         )

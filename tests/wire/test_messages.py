@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fxlsp.report.frontends import FrontendVerdict
 from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.sizes import Sizes
@@ -25,6 +26,7 @@ from fxlsp.wire.messages import (
     EarlyReport,
     FailureMessage,
     FileRead,
+    FrontendMessage,
     Hello,
     Limits,
     Log,
@@ -149,6 +151,20 @@ TRAVELLING: list[tuple[WireMessage, dict[str, Any]]] = [
             "report": {"any": [1]},
             "reads": [{"path": "/net.py", "digest": "ab12"}],
             "imports": ["timm"],
+        },
+    ),
+    (
+        FrontendMessage(3, FrontendVerdict("export", "ok", "exports with a dynamic batch", batch="dynamic")),
+        {
+            "type": "frontend",
+            "id": 3,
+            "verdict": {
+                "frontend": "export",
+                "verdict": "ok",
+                "summary": "exports with a dynamic batch",
+                "problems": [],
+                "batch": "dynamic",
+            },
         },
     ),
     (

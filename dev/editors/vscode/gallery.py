@@ -23,7 +23,7 @@ from dev.editors.vscode.workbench import workbench
 from dev.vsix import UNIVERSAL, pack
 
 _THEMES = {"dark": "Default Dark Modern", "light": "Default Light Modern"}
-_SETTINGS = {
+SETTINGS = {
     "fxlsp.server.command": [sys.executable, "-m", "fxlsp", "serve"],
     "fxlsp.python": sys.executable,
     "fxlsp.limits.seconds": 60,
@@ -45,7 +45,7 @@ async def take_pictures(
         TimeoutError: a file shows no problem.
         LeftoverError: processes outlived the editor.
     """
-    settings = {**_SETTINGS, "workbench.colorTheme": _THEMES[theme]}
+    settings = {**SETTINGS, "workbench.colorTheme": _THEMES[theme]}
     with tempfile.TemporaryDirectory() as temporary, installation(found, settings) as installed:
         await installed.install(package)
         opened = Path(shutil.copytree(folder, Path(temporary) / "gallery"))

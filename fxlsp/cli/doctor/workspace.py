@@ -11,7 +11,7 @@ from fxlsp.cli.tracing.targets import index_folders
 from fxlsp.cli.tracing.workspace_files import is_excluded
 from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.scan import read_index
-from fxlsp.engine.session.fx_usage import first_use
+from fxlsp.engine.running.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.storage.recordings import recordings_around
 from fxlsp.ide.render.numbers import counted

@@ -11,10 +11,9 @@ from fxlsp.cli.output.excerpts import location_text
 from fxlsp.ide.render.numbers import flops_sum_text, params_text, short_count
 from fxlsp.ide.render.shapes import output_text
 from fxlsp.ide.render.tables import TextTable
-from fxlsp.ide.trace_view.batch import batch_size
 from fxlsp.ide.trace_view.module_tree import Registered, module_tree, place_of_module
 from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
-from fxlsp.ide.trace_view.report_index import ReportIndex
+from fxlsp.ide.trace_view.report_index import ReportIndex, batch_size
 from fxlsp.report.graph import Module, ModuleCall, Node, Output
 from fxlsp.report.report import Report
 from fxlsp.report.serialization import JsonObject

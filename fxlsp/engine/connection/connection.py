@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
-from fxlsp.engine.connection.crash_failures import crash_failure, describe_exit
+from fxlsp.engine.connection.crash_failures import crash_failure, crash_verdict, describe_exit
 from fxlsp.engine.connection.preloader import Preloader
 from fxlsp.engine.connection.process import Process
 from fxlsp.report.codes import DIED
+from fxlsp.report.frontends import FrontendVerdict
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment, Report
 from fxlsp.wire.frames import WireError, text_digest
@@ -21,6 +22,7 @@ from fxlsp.wire.messages import (
     Cancel,
     EarlyReport,
     FailureMessage,
+    FrontendMessage,
     Hello,
     Log,
     Overlay,
@@ -47,7 +49,7 @@ _END_SECONDS = 1.0
 OnEarly = Callable[[Report, Mapping[str, str]], None]
 """Called with the graph of a trace whose problems are still to come, and the digests of the texts that were read."""
 
-Answer = ReportMessage | FailureMessage | WorkerDied | None
+Answer = ReportMessage | FrontendMessage | FailureMessage | WorkerDied | None
 """Answer to a request; None if the supervisor ended."""
 
 _log = logging.getLogger("fxlsp.engine")
@@ -56,10 +58,11 @@ _worker_log = logging.getLogger("fxlsp.worker")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a request: a report, or the failure in its place."""
+    """Result of a request: a report or the verdict of another front end, or the failure in its place."""
 
     report: Report | None = None
     failure: Failure | None = None
+    frontend: FrontendVerdict | None = None
     reads: Mapping[str, str] = field(default_factory=dict)
     """Digest of the text of each workspace file that was executed, by path."""
     imports: tuple[str, ...] = ()
@@ -182,6 +185,8 @@ class Connection:
             )
         if isinstance(message, WorkerDied):
             failure = await loop.run_in_executor(self._executor, crash_failure, message, request)
+            if request.frontend is not None:
+                return Outcome(frontend=crash_verdict(message, request.frontend, failure), died=True)
             return Outcome(failure=failure, died=True)
         try:
             early = await self._early[number] if isinstance(message, ReportMessage) and message.follows_early else None
@@ -227,7 +232,7 @@ class Connection:
             case EarlyReport():
                 if message.id in self._on_early:
                     self._early[message.id] = asyncio.create_task(self._receive_early(message))
-            case ReportMessage() | FailureMessage() | WorkerDied():
+            case ReportMessage() | FrontendMessage() | FailureMessage() | WorkerDied():
                 answer = self._answers.get(message.id)
                 if answer is not None and not answer.done():
                     answer.set_result(message)
@@ -249,20 +254,23 @@ class Connection:
         return report
 
 
-def _outcome_of(message: ReportMessage | FailureMessage, early: Report | None) -> Outcome:
+def _outcome_of(message: ReportMessage | FrontendMessage | FailureMessage, early: Report | None) -> Outcome:
     """Return the outcome that an answer holds; ``early`` is the report that has its graph, if that was sent before.
 
     Raises:
         KeyError, TypeError, AttributeError: the answer is not a valid report or failure.
     """
     if isinstance(message, FailureMessage):
-        return Outcome(None, Failure.from_json(message.failure), _digests(message), message.imports)
+        failure = Failure.from_json(message.failure)
+        return Outcome(failure=failure, reads=_digests(message), imports=message.imports)
+    if isinstance(message, FrontendMessage):
+        return Outcome(frontend=message.verdict)
     report = Report.from_json(message.report)
     if early is not None:
         report = replace(report, nodes=early.nodes, modules=early.modules, calls=early.calls)
     if message.symbolic is not None:
         report = message.symbolic.applied(report)
-    return Outcome(report, None, _digests(message), message.imports)
+    return Outcome(report, reads=_digests(message), imports=message.imports)
 
 
 def _digests(message: EarlyReport | ReportMessage | FailureMessage) -> dict[str, str]:

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from fxlsp.report.codes import DIED
+from fxlsp.report.frontends import FrontendProblem, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
 from fxlsp.source.text.documents import Document, read_document
@@ -29,6 +30,12 @@ _STAGE_NAMES = {
     "values": "while computing shapes",
     "checks": "while checking",
 }
+_WORK: dict[OtherFrontend | None, tuple[str, str]] = {
+    None: ("Tracing", "traced"),
+    "export": ("Exporting", "exported"),
+    "compile": ("Compiling", "compiled"),
+}
+"""Verbs for what a worker does, by the front end of its request."""
 
 
 def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
@@ -39,6 +46,14 @@ def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
     frame = _responsible_frame(message.stack, request.roots)
     text = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
     return Failure(str(request.target), DIED, text, None if frame is None else _location(frame, request))
+
+
+def crash_verdict(message: WorkerDied, frontend: OtherFrontend, failure: Failure) -> FrontendVerdict:
+    """Return the verdict of a front end whose worker died, for which ``failure`` is the reason."""
+    problem = FrontendProblem(failure.message, failure.message, failure.location)
+    if message.limit == "time":
+        return FrontendVerdict(frontend, "timeout", "ran out of time", (problem,))
+    return FrontendVerdict(frontend, "crashed", "crashed", (problem,))
 
 
 def describe_exit(exit_code: int | None) -> str:
@@ -61,17 +76,18 @@ def describe_signal(number: int) -> str:
 
 def _what_happened(message: WorkerDied, request: TraceRequest) -> str:
     name, limits = request.target.name, request.limits
+    working, worked = _WORK[request.frontend]
     if message.limit == "time":
-        return f"Tracing {name} did not finish within {limits.seconds:g} s"
+        return f"{working} {name} did not finish within {limits.seconds:g} s"
     if message.limit == "memory":
-        return f"Tracing {name} took more than {limits.megabytes} MB of memory"
+        return f"{working} {name} took more than {limits.megabytes} MB of memory"
     if message.limit == "processes":
-        return f"Tracing {name} started more than {limits.processes} processes"
+        return f"{working} {name} started more than {limits.processes} processes"
     if message.limit == "written":
-        return f"Tracing {name} wrote more than {limits.written_megabytes} MB of temporary files"
+        return f"{working} {name} wrote more than {limits.written_megabytes} MB of temporary files"
     if message.signal is not None:
-        return f"Tracing {name} ended in {describe_signal(message.signal)}"
-    return f"The process that traced {name} ended itself with {describe_exit(message.exit)}"
+        return f"{working} {name} ended in {describe_signal(message.signal)}"
+    return f"The process that {worked} {name} ended itself with {describe_exit(message.exit)}"
 
 
 def _where(message: WorkerDied, frame: StackFrame | None) -> str:

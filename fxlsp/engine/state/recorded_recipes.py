@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from fxlsp.engine.storage.recordings import recordings_around
 from fxlsp.recording.recording_file import CallNote, RecordedInstance, RecordingError, read_recording
@@ -131,23 +130,12 @@ def _init(document: Document, model: ModelClass, instance: RecordedInstance) -> 
 
 
 def _inputs(call: CallNote, home: str) -> str | None:
-    given: Any = {"args": list(call.args), "kwargs": call.kwargs}
-    if call.autocast is not None:
-        # A trace runs without autocast, which would convert for each operation what it has rounded before.
-        given = _with_dtype(given, call.autocast.rpartition(" ")[2], call.dtype or "float32")
+    # A trace runs without autocast, which would convert for each operation what it has rounded before.
+    rounded = None if call.autocast is None else {call.autocast.rpartition(" ")[2]: call.dtype or "float32"}
     try:
-        return write_arguments(given, home)
+        return write_arguments({"args": call.args, "kwargs": call.kwargs}, home, rounded)
     except NotMadeAgainError:
         return None
-
-
-def _with_dtype(described: Any, old: str, new: str) -> Any:
-    """Return described values whose tensors of one dtype have another one."""
-    if isinstance(described, dict):
-        if described.get("dtype") == old and "shape" in described:
-            return {**described, "dtype": new}
-        return {key: _with_dtype(each, old, new) for key, each in described.items()}
-    return [_with_dtype(each, old, new) for each in described] if isinstance(described, list) else described
 
 
 def _in_mode(init: str, call: CallNote) -> str:

@@ -13,8 +13,8 @@ from fxlsp.ide.recipe_choices import short_recipe
 from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.tables import TextTable
-from fxlsp.ide.trace_view.focus import focus_on
-from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
+from fxlsp.ide.trace_view.in_trace import Run
+from fxlsp.ide.trace_view.instances import focus_on, forward_runs, forward_text
 from fxlsp.ide.trace_view.provenance import (
     STALE,
     found_recipe,
@@ -25,7 +25,7 @@ from fxlsp.ide.trace_view.provenance import (
     recorded_text,
 )
 from fxlsp.ide.trace_view.report_index import index_of
-from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
+from fxlsp.ide.trace_view.runs import runs_table
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.models.models import ModelClass
@@ -105,7 +105,7 @@ def _children(states: Sequence[ModelState]) -> Iterator[TextTable]:
         yield table
 
 
-def _failure(state: ModelState, headline: str, runs: Sequence[ReportEvent]) -> Iterator[RichText]:
+def _failure(state: ModelState, headline: str, runs: Sequence[Run]) -> Iterator[RichText]:
     """Yield the failure in full, unless ``headline`` contains it.
 
     Nothing either for a class that runs in other traces and only lacks a recipe.

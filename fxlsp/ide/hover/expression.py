@@ -9,16 +9,17 @@ from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.render.numbers import counted, flops_text, params_text
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.shapes import flow_text, symbol_facts, symbolic_text, symbols_in
-from fxlsp.ide.trace_view.cursor_hits import CursorHit
+from fxlsp.ide.trace_view.at_cursor import Hit
 from fxlsp.ide.trace_view.expression_events import Event
-from fxlsp.ide.trace_view.focus import Focus
+from fxlsp.ide.trace_view.in_trace import Run
+from fxlsp.ide.trace_view.instances import Focus
 from fxlsp.ide.trace_view.provenance import STALE, provenance_lines
-from fxlsp.ide.trace_view.runs import ReportEvent, path_text, runs_table
+from fxlsp.ide.trace_view.runs import is_assumed, path_text, runs_table, turn_of, usual_dtype
 from fxlsp.report.graph import ModuleCall
 from fxlsp.source.text.positions import Span
 
 
-def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> HoverText:
+def expression_hover(hits: Sequence[Hit], focus: Focus, span: Span) -> HoverText:
     """Return what ran at an expression, in all its runs.
 
     If nothing ran at the expression itself, what ran in the functions called there.
@@ -27,7 +28,7 @@ def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> Hov
         hits: at least one.
         span: the span to mark.
     """
-    runs = [ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.events]
+    runs = [each.beside(event) for each in hits for event in each.item.events]
     if not runs:
         return HoverText((*_through_facts(hits, focus),), span)
     shown = focus.on(runs)
@@ -36,19 +37,19 @@ def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> Hov
     return HoverText((*facts, *provenance), span, comment_lines=comment_of_runs(shown))
 
 
-def _one_run(run: ReportEvent) -> list[Part]:
+def _one_run(run: Run) -> list[Part]:
     lines = [
-        _headline(run.event.title, run),
+        _headline(run.item.title, run),
         _node_facts(run),
         *symbolic_facts(run),
-        *_cost_facts(run.event),
+        *_cost_facts(run.item),
         *_warnings([run]),
     ]
-    parts = [ReportEvent(run.state, run.index, part) for part in run.event.parts]
+    parts = [run.beside(part) for part in run.item.parts]
     return [*lines, runs_table(parts)] if len(parts) > 1 else [*lines]
 
 
-def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], focus: Focus) -> list[Part]:
+def _several_runs(runs: Sequence[Run], shown: Sequence[Run], focus: Focus) -> list[Part]:
     """Return the facts about the shown run, above the table of all.
 
     If the user chose the run, with what distinguishes it.
@@ -59,49 +60,49 @@ def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], foc
     return [*above, runs_table(runs, focus.holds), *_warnings(runs)]
 
 
-def _common_title(runs: Sequence[ReportEvent]) -> str:
+def _common_title(runs: Sequence[Run]) -> str:
     """Return the title of all runs; else their class, else the number of titles."""
-    titles = {run.event.title for run in runs}
+    titles = {run.item.title for run in runs}
     heads = {title.partition("(")[0] for title in titles}
     if len(titles) == 1:
         return titles.pop()
     return f"{heads.pop()}(…)" if len(heads) == 1 else f"{len(heads)} kinds of modules or functions"
 
 
-def _headline(title: str, run: ReportEvent) -> RichText:
-    flow = flow_text(run.event.inputs, run.event.output, run.index.usual_dtype)
-    dtype = run.dtype
+def _headline(title: str, run: Run) -> RichText:
+    flow = flow_text(run.item.inputs, run.item.output, run.index.usual_dtype)
+    dtype = usual_dtype(run)
     facts = [code(title), code(flow) + words(f" {dtype}" if dtype else "")]
     return dotted(facts) + words(STALE if run.state.is_stale else "")
 
 
-def _through_facts(hits: Sequence[CursorHit], focus: Focus) -> list[Part]:
+def _through_facts(hits: Sequence[Hit], focus: Focus) -> list[Part]:
     """Return the nodes of functions called here, where no module is called."""
-    nodes = focus.on([ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.through])
+    nodes = focus.on([each.beside(event) for each in hits for event in each.item.through])
     stale = STALE if any(each.state.is_stale for each in hits) else ""
     first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
     return [first, runs_table(nodes), *provenance_lines(run.state for run in nodes)]
 
 
-def _node_facts(run: ReportEvent) -> RichText:
+def _node_facts(run: Run) -> RichText:
     """Return node name, kind, module path, alias, and which call of its module it is."""
-    event = run.event
+    event = run.item
     facts = list(_identity(event))
     if event.module_path is not None:
         facts.append(words("module path ") + code(path_text(event.module_path)))
     if event.call_path is not None and event.call_path != event.module_path and event.module_path is not None:
         facts.append(words("called as ") + code(path_text(event.call_path)))
-    turn, turns = run.turn
+    turn, turns = turn_of(run)
     if turns > 1:
         facts.append(words(f"call {turn} of {turns}"))
     return dotted(facts)
 
 
-def symbolic_facts(run: ReportEvent) -> Iterator[RichText]:
+def symbolic_facts(run: Run) -> Iterator[RichText]:
     """Yield the output's shape as expressions, with the values of their symbols, if it is known."""
-    text = symbolic_text(run.event.output)
+    text = symbolic_text(run.item.output)
     if text:
-        known = symbols_in(run.event.output, run.index.report.symbols)
+        known = symbols_in(run.item.output, run.index.report.symbols)
         facts = words(symbol_facts(known))
         # A size that depends on data is in the line above already.
         has_expressions = any(value is not None for value in known.values())
@@ -118,15 +119,15 @@ def _cost_facts(event: Event) -> Iterator[RichText]:
         yield words(" · ".join(known))
 
 
-def _warnings(runs: Sequence[ReportEvent]) -> Iterator[RichText]:
+def _warnings(runs: Sequence[Run]) -> Iterator[RichText]:
     """Yield what plain torch.fx would not have recorded of the runs, and whether a shape is assumed."""
-    subjects = [run.event.subject for run in runs]
+    subjects = [run.item.subject for run in runs]
     nodes = [subject for subject in subjects if not isinstance(subject, ModuleCall)]
     if any(node.recovered for node in nodes):
         yield words("Recovered: plain torch.fx does not get this far.")
     if any(node.opaque for node in nodes):
         yield words("Opaque: the module was run whole, since its forward cannot be followed.")
-    if any(run.is_assumed for run in runs):
+    if any(is_assumed(run) for run in runs):
         yield words("Assumed: an operation fails, and this is its shape, or follows from it, once its operands fit.")
 
 

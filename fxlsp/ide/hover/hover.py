@@ -12,9 +12,8 @@ from fxlsp.ide.hover.module import modules_hover
 from fxlsp.ide.hover.problem import problem_hover
 from fxlsp.ide.hover.text import HoverText
 from fxlsp.ide.hover.variable import held_values, variable_hover
-from fxlsp.ide.trace_view.cursor_hits import CursorHit, hits_at, hits_of
-from fxlsp.ide.trace_view.focus import focus_on
-from fxlsp.ide.trace_view.modules import modules_made_at, modules_of_attribute
+from fxlsp.ide.trace_view.at_cursor import Hit, hits_at, hits_of, modules_made_at, modules_of_attribute
+from fxlsp.ide.trace_view.instances import focus_on
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.source.python.cursor import attribute_path_at, variable_at
 
@@ -32,19 +31,18 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | 
 
 
 def _known(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    hits = hits_at(snapshot, path, line, column)
+    found = hits_at(snapshot, path, line, column)
+    span, hits = found or (None, [])
     variable = _variable_hover(snapshot, path, line, column, hits)
     if variable is not None:
         return variable
-    if any(each.expression.events for each in hits):
-        return _expression_hover(snapshot, path, hits)
+    if span is not None and any(each.item.events for each in hits):
+        return expression_hover(hits, focus_on(snapshot, path), span)
     named = _name_hover(snapshot, path, line, column) or _module_hover(snapshot, path, line, column)
-    return named or (_expression_hover(snapshot, path, hits) if hits else None)
+    return named or (None if span is None else expression_hover(hits, focus_on(snapshot, path), span))
 
 
-def _variable_hover(
-    snapshot: Snapshot, path: str, line: int, column: int, hits: Sequence[CursorHit]
-) -> HoverText | None:
+def _variable_hover(snapshot: Snapshot, path: str, line: int, column: int, hits: Sequence[Hit]) -> HoverText | None:
     """Return the hover of a variable.
 
     A name is narrower than the expression that reads it; an assigned name is shown as the value that it gets.
@@ -58,10 +56,6 @@ def _variable_hover(
         given = hits_of(snapshot, path, variable.value)
         return expression_hover(given, focus, variable.span) if given else None
     return variable_hover(variable.name, held_values(variable.name, hits), focus, variable.span)
-
-
-def _expression_hover(snapshot: Snapshot, path: str, hits: Sequence[CursorHit]) -> HoverText:
-    return expression_hover(hits, focus_on(snapshot, path), hits[0].span)
 
 
 def _module_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:

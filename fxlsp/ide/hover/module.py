@@ -14,8 +14,9 @@ from fxlsp.ide.render.path_patterns import compact_paths
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.render.tables import TextTable
-from fxlsp.ide.trace_view.focus import Focus
-from fxlsp.ide.trace_view.modules import ReportModule
+from fxlsp.ide.trace_view.at_cursor import runs_of
+from fxlsp.ide.trace_view.in_trace import InTrace
+from fxlsp.ide.trace_view.instances import Focus
 from fxlsp.ide.trace_view.provenance import STALE, provenance_lines
 from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.ide.trace_view.runs import path_text, runs_table
@@ -28,15 +29,15 @@ _NUMBERS = frozenset(_HEADING[2:])
 _OWN = "(its own)"
 
 
-def modules_hover(modules: Sequence[ReportModule], focus: Focus, span: Span) -> HoverText:
+def modules_hover(modules: Sequence[InTrace[Module]], focus: Focus, span: Span) -> HoverText:
     """Return what the modules are, and the shapes at their uses.
 
     For a container, the table of its children.
     """
     stale = STALE if any(found.state.is_stale for found in modules) else ""
     headline = dotted([code(_title(modules)), *_facts(modules)]) + words(stale)
-    runs = [run for found in modules for run in found.runs]
-    table = children_table(modules[0].index, modules[0].module.path)
+    runs = [run for found in modules for run in runs_of(found)]
+    table = children_table(modules[0].index, modules[0].item.path)
     if runs and (table is None or len(modules) > 1):
         table = runs_table(runs, focus.holds)
     provenance = provenance_lines(found.state for found in modules)
@@ -45,31 +46,31 @@ def modules_hover(modules: Sequence[ReportModule], focus: Focus, span: Span) -> 
     )
 
 
-def _title(modules: Sequence[ReportModule]) -> str:
+def _title(modules: Sequence[InTrace[Module]]) -> str:
     """Return class and arguments, as far as all modules have them in common."""
     titles = {_full(found) for found in modules}
-    kinds = {found.module.type for found in modules}
+    kinds = {found.item.type for found in modules}
     if len(titles) == 1:
         return titles.pop()
     return f"{kinds.pop()}(…)" if len(kinds) == 1 else f"{len(kinds)} kinds of modules"
 
 
-def _full(found: ReportModule) -> str:
-    return f"{found.module.type}({found.module.arguments})" if found.module.arguments else found.module.type
+def _full(found: InTrace[Module]) -> str:
+    return f"{found.item.type}({found.item.arguments})" if found.item.arguments else found.item.type
 
 
-def _facts(modules: Sequence[ReportModule]) -> Iterable[RichText]:
-    paths = compact_paths([path_text(found.module.path) for found in modules])
+def _facts(modules: Sequence[InTrace[Module]]) -> Iterable[RichText]:
+    paths = compact_paths([path_text(found.item.path) for found in modules])
     yield words("module path ") + code(paths) if len(modules) == 1 else words("module paths ") + code(paths)
-    counts = {found.module.params for found in modules}
+    counts = {found.item.params for found in modules}
     if len(counts) == 1 and counts != {0}:
         yield words(params_text(counts.pop()) + (" each" if len(modules) > 1 else ""))
-    if not any(found.index.usage.ran(found.module) for found in modules):
+    if not any(found.index.usage.ran(found.item) for found in modules):
         yield words("not called")
     elif len(modules) > 1:
-        yield words(counted(sum(found.module.calls for found in modules), "call"))
-    elif len(modules[0].runs) == 1:
-        event = modules[0].runs[0].event
+        yield words(counted(sum(found.item.calls for found in modules), "call"))
+    elif len(runs := runs_of(modules[0])) == 1:
+        event = runs[0].item
         yield code(flow_text(event.inputs, event.output, modules[0].index.usual_dtype))
 
 

@@ -15,11 +15,12 @@ from fxlsp.ide.hover.expression import symbolic_facts
 from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.shapes import holds_tensor, output_text
-from fxlsp.ide.trace_view.cursor_hits import CursorHit
+from fxlsp.ide.trace_view.at_cursor import Hit
 from fxlsp.ide.trace_view.expression_events import Event
-from fxlsp.ide.trace_view.focus import Focus
+from fxlsp.ide.trace_view.in_trace import Run
+from fxlsp.ide.trace_view.instances import Focus
 from fxlsp.ide.trace_view.provenance import STALE, provenance_lines
-from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
+from fxlsp.ide.trace_view.runs import runs_table, usual_dtype
 from fxlsp.source.text.positions import Span
 
 
@@ -27,21 +28,21 @@ from fxlsp.source.text.positions import Span
 class HeldValue:
     """What a variable held in one run of the expression around it."""
 
-    around: ReportEvent
-    made: ReportEvent
+    around: Run
+    made: Run
     """The node whose output it was."""
 
 
-def held_values(name: str, hits: Sequence[CursorHit]) -> list[HeldValue]:
+def held_values(name: str, hits: Sequence[Hit]) -> list[HeldValue]:
     """Return what a read variable held in each run of the expression around it."""
     return [each for hit in hits for each in _values_in(name, hit)]
 
 
-def _values_in(name: str, hit: CursorHit) -> Iterator[HeldValue]:
-    for event in (*hit.expression.events, *hit.expression.through):
+def _values_in(name: str, hit: Hit) -> Iterator[HeldValue]:
+    for event in (*hit.item.events, *hit.item.through):
         made = hit.index.node(event.subject.variables.get(name, ""))
         if made is not None:
-            yield HeldValue(ReportEvent(hit.state, hit.index, event), ReportEvent(hit.state, hit.index, made))
+            yield HeldValue(hit.beside(event), hit.beside(made))
 
 
 def variable_hover(name: str, found: Sequence[HeldValue], focus: Focus, span: Span) -> HoverText | None:
@@ -50,13 +51,14 @@ def variable_hover(name: str, found: Sequence[HeldValue], focus: Focus, span: Sp
         return None
     shown = focus.among(found, lambda each: each.around)
     first = shown[0].made
-    if not holds_tensor(first.event.output):
+    if not holds_tensor(first.item.output):
         return None
     made = [each.made for each in found]
-    rows = list({(id(run.state), run.event.first): run for run in made}.values())
+    rows = list({(id(run.state), run.item.first): run for run in made}.values())
     stale = STALE if first.state.is_stale else ""
     more = words(f", and {len(rows) - 1} more") if len(rows) > 1 else words("")
-    value = output_text(first.event.output, first.index.usual_dtype) + (f" {first.dtype}" if first.dtype else "")
+    dtype = usual_dtype(first)
+    value = output_text(first.item.output, first.index.usual_dtype) + (f" {dtype}" if dtype else "")
     headline = dotted([code(name), code(value), _maker(first)]) + more + words(stale)
     table = [runs_table(rows)] if len(rows) > 1 else []
     facts: list[Part] = [
@@ -68,8 +70,8 @@ def variable_hover(name: str, found: Sequence[HeldValue], focus: Focus, span: Sp
     return HoverText(tuple(facts), span, comment_lines=comment_of_variable(name, [each.made for each in shown]))
 
 
-def _maker(run: ReportEvent) -> RichText:
-    event: Event = run.event
+def _maker(run: Run) -> RichText:
+    event: Event = run.item
     if event.is_argument:
         return words("as it came in")
     return words("made by ") + code(event.title)

@@ -7,15 +7,14 @@ that runs torch's own code, such as a convolution, is an item of its own, at the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.hierarchy_items import HierarchyBuilder, HierarchyCalls, HierarchyItem, Reference, path_below
+from fxlsp.ide.trace_view.at_cursor import call_site_at, defining_class, forward_target
 from fxlsp.ide.trace_view.call_tree import NestedCall
-from fxlsp.ide.trace_view.module_call_at import ReportCall, call_site_at, defining_class, forward_target
+from fxlsp.ide.trace_view.in_trace import InTrace, target_of
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.report_index import index_of
-from fxlsp.ide.trace_view.targets import target_of
 from fxlsp.report.locations import Location
 from fxlsp.source.text.positions import Span
 
@@ -38,7 +37,7 @@ def prepare(snapshot: Snapshot, path: str, line: int, column: int) -> list[Hiera
             return builder.items()
     site = call_site_at(snapshot, path, line, column)
     if site is not None:
-        inside = [reported for reported in site.calls if reported.nested.call.forward is not None]
+        inside = [reported for reported in site.calls if reported.item.call.forward is not None]
         for reported in inside or site.direct:
             builder.add(reported)
     return builder.items()
@@ -51,10 +50,10 @@ def incoming(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
     """
     builder = HierarchyBuilder(snapshot)
     for reported in _calls_of(snapshot, reference):
-        caller = reported.nested.caller
+        caller = reported.item.caller
         place = None if caller is None else _place(snapshot, reported, caller)
         if caller is not None and place is not None:
-            builder.add(replace(reported, nested=caller), place)
+            builder.add(reported.beside(caller), place)
     return builder.calls()
 
 
@@ -65,30 +64,30 @@ def outgoing(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
     """
     builder = HierarchyBuilder(snapshot)
     for reported in _calls_of(snapshot, reference):
-        caller = reported.nested.caller if reported.nested.call.forward is None else reported.nested
-        for callee in reported.nested.callees:
-            called = replace(reported, nested=callee)
+        caller = reported.item.caller if reported.item.call.forward is None else reported.item
+        for callee in reported.item.callees:
+            called = reported.beside(callee)
             place = None if caller is None else _place(snapshot, called, caller)
             if place is not None:
                 builder.add(called, place)
     return builder.calls()
 
 
-def _calls_of(snapshot: Snapshot, reference: Reference) -> Iterator[ReportCall]:
+def _calls_of(snapshot: Snapshot, reference: Reference) -> Iterator[InTrace[NestedCall]]:
     """Yield every call that an item represents."""
     for state, _ in snapshot.reports_touching(reference.path):
         if state.report is None:
             continue
         index = index_of(state.report)
         for nested_calls in index.calls.of_forward(reference.path).values():
-            if not _is_meant(snapshot, reference, ReportCall(state, index, nested_calls[0])):
+            if not _is_meant(snapshot, reference, InTrace(state, index, nested_calls[0])):
                 continue
             for nested in nested_calls:
                 meant = _modules_of(nested, nested, reference.module) if reference.module else [nested]
-                yield from (ReportCall(state, index, each) for each in meant)
+                yield from (InTrace(state, index, each) for each in meant)
 
 
-def _is_meant(snapshot: Snapshot, reference: Reference, reported: ReportCall) -> bool:
+def _is_meant(snapshot: Snapshot, reference: Reference, reported: InTrace[NestedCall]) -> bool:
     """Return whether a call ran the ``forward`` of a reference."""
     target = forward_target(snapshot, reported)
     model = None if target is None else defining_class(snapshot, target)
@@ -109,7 +108,7 @@ def _modules_of(forward: NestedCall, around: NestedCall, below: str) -> Iterator
             yield from _modules_of(forward, callee, below)
 
 
-def _place(snapshot: Snapshot, called: ReportCall, caller: NestedCall) -> Span | None:
+def _place(snapshot: Snapshot, called: InTrace[NestedCall], caller: NestedCall) -> Span | None:
     """Return the expression in the calling ``forward``'s file that made a call.
 
     None if it was edited away.
@@ -118,8 +117,8 @@ def _place(snapshot: Snapshot, called: ReportCall, caller: NestedCall) -> Span |
     return None if target is None else target.span
 
 
-def _location(called: ReportCall, caller: NestedCall) -> Location | None:
-    call, forward = called.nested.call, caller.call.forward
+def _location(called: InTrace[NestedCall], caller: NestedCall) -> Location | None:
+    call, forward = called.item.call, caller.call.forward
     if call.location is None or forward is None or call.location.file == forward.file:
         return call.location
     # A function of another file calls the module: what counts is the expression in this file that called the function.

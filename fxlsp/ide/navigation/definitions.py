@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.trace_view.module_call_at import ModuleCallSite, ReportCall, call_site_at, forward_target
+from fxlsp.ide.trace_view.at_cursor import ModuleCallSite, call_site_at, forward_target
+from fxlsp.ide.trace_view.call_tree import NestedCall
+from fxlsp.ide.trace_view.in_trace import InTrace, NavigationTarget, target_of
 from fxlsp.ide.trace_view.module_tree import place_of_module
-from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -73,8 +74,8 @@ def _forwards(snapshot: Snapshot, site: ModuleCallSite) -> tuple[NavigationTarge
     return _once(forward_target(snapshot, reported) for reported in site.calls)
 
 
-def _registration(snapshot: Snapshot, reported: ReportCall) -> NavigationTarget | None:
-    registered = reported.index.modules.get(reported.nested.call.module_path)
+def _registration(snapshot: Snapshot, reported: InTrace[NestedCall]) -> NavigationTarget | None:
+    registered = reported.index.modules.get(reported.item.call.module_path)
     return None if registered is None else target_of(snapshot, reported.state, place_of_module(registered.module))
 
 

@@ -10,8 +10,7 @@ from typing import Literal
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
 from fxlsp.ide.render.shapes import output_text
-from fxlsp.ide.trace_view.focus import focus_on
-from fxlsp.ide.trace_view.forwards import forward_runs
+from fxlsp.ide.trace_view.instances import focus_on, forward_runs
 from fxlsp.ide.trace_view.module_tree import Registered, rows
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.provenance import STALE, is_guessed
@@ -99,7 +98,7 @@ def _shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> _ShownI
             root = None if state.report is None else index_of(state.report).modules.get("")
             if state.report is not None and root is not None:
                 return _ShownInstance(state, index_of(state.report), root, 0)
-    module = chosen[0].index.modules.get(chosen[0].event.module_path or "") if chosen else None
+    module = chosen[0].index.modules.get(chosen[0].item.module_path or "") if chosen else None
     return None if module is None else _ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
 
 

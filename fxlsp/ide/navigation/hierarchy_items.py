@@ -7,11 +7,12 @@ from typing import Literal
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
-from fxlsp.ide.trace_view.module_call_at import ReportCall, defining_class, forward_target
+from fxlsp.ide.trace_view.at_cursor import defining_class, forward_target
+from fxlsp.ide.trace_view.call_tree import NestedCall
+from fxlsp.ide.trace_view.in_trace import InTrace, NavigationTarget, target_of
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.provenance import STALE
 from fxlsp.ide.trace_view.runs import path_text
-from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.text.positions import Span
@@ -57,7 +58,7 @@ class _End:
     reference: Reference
     owner: str
     """The class of a ``forward``."""
-    calls: list[ReportCall] = field(default_factory=list)
+    calls: list[InTrace[NestedCall]] = field(default_factory=list)
     places: set[Span] = field(default_factory=set)
 
 
@@ -69,12 +70,12 @@ class HierarchyBuilder:
         self._found: dict[tuple[str, Span, str], _End] = {}
         self._forwards: dict[tuple[int, Location], NavigationTarget | None] = {}
 
-    def add(self, reported: ReportCall, place: Span | None = None) -> None:
+    def add(self, reported: InTrace[NestedCall], place: Span | None = None) -> None:
         """Add a call, and the expression where it called or was called.
 
         Nothing is added for a ``forward`` or module that was edited away.
         """
-        end = self._module(reported) if reported.nested.call.forward is None else self._forward(reported)
+        end = self._module(reported) if reported.item.call.forward is None else self._forward(reported)
         if end is not None:
             end.calls.append(reported)
             end.places |= {place} if place is not None else set()
@@ -90,27 +91,27 @@ class HierarchyBuilder:
         """
         return [HierarchyCalls(_item(end), tuple(sorted(end.places))) for end in self._found.values()]
 
-    def _forward(self, reported: ReportCall) -> _End | None:
+    def _forward(self, reported: InTrace[NestedCall]) -> _End | None:
         target = self._forward_target(reported)
         if target is None:
             return None
         key = (target.path, target.span, "")
         if key not in self._found:
             reference = self._reference(target)
-            self._found[key] = _End(target, reference, reference.name or reported.nested.call.type)
+            self._found[key] = _End(target, reference, reference.name or reported.item.call.type)
         return self._found[key]
 
-    def _module(self, reported: ReportCall) -> _End | None:
+    def _module(self, reported: InTrace[NestedCall]) -> _End | None:
         """Return the entry of a module without workspace code.
 
         It is identified by its path below the module whose ``forward`` calls it, so all instances of the caller share
         one entry.
         """
-        caller = reported.nested.caller
-        around = None if caller is None else self._forward_target(replace(reported, nested=caller))
+        caller = reported.item.caller
+        around = None if caller is None else self._forward_target(reported.beside(caller))
         if caller is None or around is None:
             return None
-        below = path_below(caller.call.module_path, reported.nested.call.module_path)
+        below = path_below(caller.call.module_path, reported.item.call.module_path)
         key = (around.path, around.span, below)
         if key not in self._found:
             target = self._registration(reported)
@@ -119,20 +120,20 @@ class HierarchyBuilder:
             self._found[key] = _End(target, replace(self._reference(around), module=below), "")
         return self._found[key]
 
-    def _registration(self, reported: ReportCall) -> NavigationTarget | None:
+    def _registration(self, reported: InTrace[NestedCall]) -> NavigationTarget | None:
         """Return the line that registered a module, else the expression that calls it."""
-        registered = reported.index.modules.get(reported.nested.call.module_path)
+        registered = reported.index.modules.get(reported.item.call.module_path)
         place = None if registered is None else place_of_module(registered.module)
         return target_of(self._snapshot, reported.state, place) or target_of(
-            self._snapshot, reported.state, reported.nested.call.location
+            self._snapshot, reported.state, reported.item.call.location
         )
 
     def _reference(self, forward: NavigationTarget) -> Reference:
         model = defining_class(self._snapshot, forward)
         return Reference(forward.path, "" if model is None else model.qualname, forward.span.line, forward.span.column)
 
-    def _forward_target(self, reported: ReportCall) -> NavigationTarget | None:
-        location = reported.nested.call.forward
+    def _forward_target(self, reported: InTrace[NestedCall]) -> NavigationTarget | None:
+        location = reported.item.call.forward
         if location is None:
             return None
         key = (id(reported.state), location)
@@ -151,7 +152,7 @@ def path_below(around: str, path: str) -> str:
 
 def _item(end: _End) -> HierarchyItem:
     if end.reference.module:
-        kinds = " or ".join(dict.fromkeys(reported.nested.call.type for reported in end.calls))
+        kinds = " or ".join(dict.fromkeys(reported.item.call.type for reported in end.calls))
         return HierarchyItem(end.reference.module, "module", f"{kinds} · {_detail(end)}", end.target, end.reference)
     return HierarchyItem(f"{end.owner}.forward", "forward", _detail(end), end.target, end.reference)
 
@@ -159,8 +160,8 @@ def _item(end: _End) -> HierarchyItem:
 def _detail(end: _End) -> str:
     """Return ``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``."""
     first = end.calls[0]
-    call = first.nested.call
-    others = len({id(reported.nested) for reported in end.calls}) - 1
+    call = first.item.call
+    others = len({id(reported.item) for reported in end.calls}) - 1
     more = f" (+{others} more)" if others else ""
     flow = flow_text(call.inputs, call.output, first.index.usual_dtype)
     return f"{path_text(call.module_path)}{more}: {flow}{STALE if first.state.is_stale else ''}"

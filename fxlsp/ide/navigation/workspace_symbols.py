@@ -11,9 +11,9 @@ from typing import Literal
 
 from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.trace_view.in_trace import NavigationTarget, target_of
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.report.graph import Module
 from fxlsp.source.python.class_statements import class_statements
 from fxlsp.source.recipes.markdown_blocks import is_block

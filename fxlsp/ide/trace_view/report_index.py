@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from fxlsp.ide.render.shapes import dtypes
 from fxlsp.ide.trace_view.call_tree import ModuleCallTree
 from fxlsp.ide.trace_view.expression_events import Event, ExpressionEvents, events_by_file
-from fxlsp.ide.trace_view.module_tree import Registered, module_tree
-from fxlsp.ide.trace_view.module_usage import ModuleUsage
-from fxlsp.report.graph import Module, ModuleCall, Node
-from fxlsp.report.locations import Location
+from fxlsp.ide.trace_view.module_tree import ModuleUsage, Registered, module_tree
+from fxlsp.report.graph import Module, ModuleCall, Node, Output
 from fxlsp.report.report import Report
 from fxlsp.source.text.positions import Span
 
 _KEPT_NODES = 50_000
 """Most nodes of all reports whose index is cached; some tens of megabytes."""
+_LAYER = re.compile(
+    r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d"
+)
+"""Layers whose input begins with the batch where it has two dimensions more than their name says."""
 
 
 class ReportIndex:
@@ -33,8 +36,11 @@ class ReportIndex:
         """
         return self._expressions.get(file, {})
 
-    def forwards(self, file: str) -> Mapping[Location, tuple[ModuleCall, ...]]:
-        """Return the calls that ran each ``forward`` in ``file``, by its ``def``."""
+    def forwards(self, file: str) -> Mapping[Span, tuple[ModuleCall, ...]]:
+        """Return the calls that ran each ``forward`` in ``file``, by its ``def``.
+
+        The spans are in the text that was traced.
+        """
         return self._forwards.get(file, {})
 
     @cached_property
@@ -97,12 +103,12 @@ class ReportIndex:
         return events_by_file(self.report)
 
     @cached_property
-    def _forwards(self) -> Mapping[str, Mapping[Location, tuple[ModuleCall, ...]]]:
-        files: dict[str, dict[Location, tuple[ModuleCall, ...]]] = defaultdict(dict)
+    def _forwards(self) -> Mapping[str, Mapping[Span, tuple[ModuleCall, ...]]]:
+        files: dict[str, dict[Span, tuple[ModuleCall, ...]]] = defaultdict(dict)
         for call in self.report.calls:
             if call.forward is not None:
-                calls = files[call.forward.file]
-                calls[call.forward] = (*calls.get(call.forward, ()), call)
+                calls, span = files[call.forward.file], Span.of(call.forward)
+                calls[span] = (*calls.get(span, ()), call)
         return files
 
     @cached_property
@@ -127,3 +133,36 @@ def index_of(report: Report) -> ReportIndex:
 
 _indexes: OrderedDict[int, ReportIndex] = OrderedDict()
 """By identity, because a report is too large to be hashed or compared."""
+
+
+def batch_size(report: Report) -> int | None:
+    """Return the first size of all inputs and results of a model, if a layer treats it as the batch.
+
+    None if that is unknown: the first dimension of a sequence may be its length.
+    """
+    inputs = [node.output for node in report.nodes if node.op == "placeholder"]
+    results = [node.inputs for node in report.nodes if node.op == "output"]
+    tensors = [*_tensors(inputs), *_tensors([each for result in results for each in result])]
+    sizes = {shape[0] if shape else None for shape in tensors}
+    if not inputs or not results or len(sizes) != 1:
+        return None
+    (size,) = sizes
+    return size if size is not None and any(_is_batch_of(node, size) for node in report.nodes) else None
+
+
+def _is_batch_of(node: Node, size: int) -> bool:
+    layer = _LAYER.fullmatch(node.module_type or "") if node.op == "call_module" else None
+    shape = next(_tensors(node.inputs[:1]), None)
+    return layer is not None and shape is not None and len(shape) == int(layer[1]) + 2 and shape[0] == size
+
+
+def _tensors(outputs: list[Output | None] | tuple[Output | None, ...]) -> Iterator[list[int]]:
+    for output in outputs:
+        if output is None:
+            continue
+        if "shape" in output:
+            yield output["shape"]
+        elif "list" in output:
+            yield from _tensors(output["list"])
+        elif "dict" in output:
+            yield from _tensors(list(output["dict"].values()))

@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ from lsprotocol import types
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
 from fxlsp.server.commands.ask_user import show_info, show_warning
-from fxlsp.server.session.command_names import COPY_COMMENT, COPY_TABLE
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import COPY_COMMENT, COPY_TABLE
+from fxlsp.server.shared.server import Server
 
 
 def register(server: Server) -> None:

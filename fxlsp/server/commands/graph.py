@@ -22,8 +22,9 @@ from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.graphview.selection import GraphChoice, choose_graph
 from fxlsp.ide.model_status import status_text
-from fxlsp.server.session.command_names import SHOW_GRAPH
-from fxlsp.server.session.server import Server
+from fxlsp.server.commands.ask_user import show_info, show_warning
+from fxlsp.server.shared.command_names import SHOW_GRAPH
+from fxlsp.server.shared.server import Server
 from fxlsp.source.text.documents import uri_of_path
 
 
@@ -36,12 +37,12 @@ def register(server: Server) -> None:
         choice = None if path is None else _chosen(ls, uri, name, options)
         if path is None or choice is None:
             if not options.get("quiet"):
-                _say(ls, types.MessageType.Info, _no_graph_text(ls, path, name))
+                show_info(ls, _no_graph_text(ls, path, name))
             return None
         try:
             page = await asyncio.get_running_loop().run_in_executor(None, _write, choice)
         except OSError as error:
-            _say(ls, types.MessageType.Warning, f"The graph could not be written: {error}")
+            show_warning(ls, f"The graph could not be written: {error}")
             return None
         if options.get("show", True):
             await _show(ls, page, choice.fragment)
@@ -107,7 +108,7 @@ async def _show(server: Server, page: str, fragment: str) -> None:
                 return
         except JsonRpcException:
             pass  # The editor announces the capability and then fails: show the path instead.
-    _say(server, types.MessageType.Info, f"The graph is in {page}")
+    show_info(server, f"The graph is in {page}")
 
 
 def _no_graph_text(server: Server, path: str | None, name: str | None) -> str:
@@ -117,7 +118,3 @@ def _no_graph_text(server: Server, path: str | None, name: str | None) -> str:
     if name is None:
         return "No model of this file has a graph yet."
     return f"There is no graph of {name}: {status_text(server.engine.snapshot, path, name)}"
-
-
-def _say(server: Server, kind: types.MessageType, message: str) -> None:
-    server.window_show_message(types.ShowMessageParams(type=kind, message=message))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fxlsp.ide.status import information, information_text
-from fxlsp.server.session.command_names import INFORMATION
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import INFORMATION
+from fxlsp.server.shared.server import Server
 
 
 def register(server: Server) -> None:

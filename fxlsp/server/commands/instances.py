@@ -13,8 +13,8 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.instances import InstanceChoice, instance_choices
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.server.commands.ask_user import ask_user, resolve_model, show_info, show_warning
-from fxlsp.server.session.command_names import CHOOSE_INSTANCE, LIST_INSTANCES
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import CHOOSE_INSTANCE, LIST_INSTANCES
+from fxlsp.server.shared.server import Server
 
 _FIRST = "first"
 """The ``id`` that undoes a choice."""

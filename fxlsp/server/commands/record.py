@@ -17,8 +17,8 @@ from typing import Any
 
 from fxlsp.engine.state.snapshot import InterpreterState
 from fxlsp.server.commands.ask_user import show_warning
-from fxlsp.server.session.command_names import RECORD
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import RECORD
+from fxlsp.server.shared.server import Server
 
 
 def register(server: Server) -> None:

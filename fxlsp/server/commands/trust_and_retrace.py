@@ -6,8 +6,8 @@ import asyncio
 
 from fxlsp.engine.storage.trusted_folders import TrustedFolders
 from fxlsp.server.log import log
-from fxlsp.server.session.command_names import RESTART, RETRACE, TRUST
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import RESTART, RETRACE, TRUST
+from fxlsp.server.shared.server import Server
 
 _FORGET = "forget"
 

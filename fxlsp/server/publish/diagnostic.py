@@ -12,8 +12,8 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem
 from fxlsp.report.code_records import Severity, Trait
 from fxlsp.report.codes import codes_with, page_url
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import TextDocument, text_document_at
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document, read_document
 
 SOURCE = "fxlsp"

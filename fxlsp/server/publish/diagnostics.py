@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.ide.problems import FileProblem
 from fxlsp.ide.repeated_problems import listed_once
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.publish.refresh import Refresher
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import TextDocument, text_documents_of
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.text_documents import TextDocument, text_documents_of
 from fxlsp.server.typing.problem_feed import ProblemFeed
 from fxlsp.server.typing.typing_state import TypingState
 from fxlsp.source.text.documents import path_of_uri

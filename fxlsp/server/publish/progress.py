@@ -8,9 +8,9 @@ import itertools
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot, Status
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 DELAY_SECONDS = 0.5
 """Seconds after which work is shown."""

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 SendRequest = Callable[[None], Awaitable[None]]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fxlsp.engine.session.workspace import SnapshotChange
-from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
-from fxlsp.server.session.server import Server
+from fxlsp.engine.running.engine import SnapshotChange
+from fxlsp.engine.state.snapshot import ModelState, Snapshot, Status
+from fxlsp.ide.status import interpreter_facts
+from fxlsp.server.shared.server import Server
 
 STATUS = "fxlsp/status"
 
@@ -41,7 +42,7 @@ def status_of(snapshot: Snapshot) -> dict[str, Any]:
     states = snapshot.models.values()
     return {
         "trusted": snapshot.trusted,
-        "interpreters": [_interpreter(each) for each in snapshot.interpreters],
+        "interpreters": [interpreter_facts(each) for each in snapshot.interpreters],
         "tracing": _names(state for state in states if state.busy),
         "stale": _names(state for state in states if _is_left_behind(state)),
     }
@@ -55,16 +56,3 @@ def _is_left_behind(state: ModelState) -> bool:
 
 def _names(states: Iterable[ModelState]) -> list[str]:
     return sorted({state.key.name for state in states})
-
-
-def _interpreter(state: InterpreterState) -> dict[str, Any]:
-    interpreter, environment = state.interpreter, state.environment
-    return {
-        "folder": state.folder,
-        "path": None if interpreter is None else interpreter.path,
-        "origin": None if interpreter is None else interpreter.origin,
-        "python": None if environment is None else environment.python,
-        "torch": None if environment is None else environment.torch,
-        "starting": state.busy,
-        "failure": None if state.failure is None else state.failure.message,
-    }

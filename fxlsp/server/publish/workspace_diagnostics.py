@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.ide.setting_problems import setting_problems
 from fxlsp.server.publish.diagnostic import to_diagnostic
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import text_document_at
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.text_documents import text_document_at
 from fxlsp.server.typing.problem_feed import ProblemFeed
 from fxlsp.source.text.documents import Document, uri_of_path
 

@@ -11,8 +11,8 @@ from lsprotocol import types
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.call_hierarchy import HierarchyItem, Reference, incoming, outgoing, prepare
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.target_locations import TargetLocations, load_target_locations
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.target_locations import TargetLocations, load_target_locations
 
 _KINDS = {"forward": types.SymbolKind.Method, "module": types.SymbolKind.Field}
 

@@ -17,8 +17,8 @@ from fxlsp.ide.fixes.fix import Edit, Fix
 from fxlsp.ide.fixes.registry import quick_fixes
 from fxlsp.ide.hover.shape_comment import shape_comment
 from fxlsp.server.publish.diagnostic import to_diagnostic
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import TextDocument, text_document_at
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document
 
 _FIX, _COMMENT = types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite

@@ -9,8 +9,8 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.ide.lenses import Action, Lens, lenses
-from fxlsp.server.session.command_names import CHOOSE_INSTANCE, CHOOSE_RECIPE, RETRACE, SHOW_GRAPH, TRUST
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.command_names import CHOOSE_INSTANCE, CHOOSE_RECIPE, RETRACE, SHOW_GRAPH, TRUST
+from fxlsp.server.shared.server import Server
 
 _COMMANDS: dict[Action, str] = {
     "retrace": RETRACE,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
-from fxlsp.ide.trace_view.targets import NavigationTarget
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.target_locations import TargetLocations, load_target_locations
-from fxlsp.server.session.text_documents import TextDocument
+from fxlsp.ide.trace_view.in_trace import NavigationTarget
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.target_locations import TargetLocations, load_target_locations
+from fxlsp.server.shared.text_documents import TextDocument
 from fxlsp.source.text.positions import Span
 
 Places = list[types.Location] | list[types.LocationLink] | None

@@ -7,7 +7,7 @@ import hashlib
 from lsprotocol import types
 
 from fxlsp.server.publish.diagnostics import Diagnostics
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 
 
 def register(server: Server, diagnostics: Diagnostics) -> None:

@@ -11,7 +11,7 @@ from functools import cache
 from lsprotocol import types
 
 from fxlsp.ide.navigation.document_symbols import Symbol, symbols
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.source.text.positions import Span
 
 RangeOf = Callable[[Span], types.Range]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.ide.hover.hover import hover
-from fxlsp.server.session.markup import markup
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.markup import markup
+from fxlsp.server.shared.server import Server
 
 
 def register(server: Server) -> None:

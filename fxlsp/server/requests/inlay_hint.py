@@ -5,9 +5,9 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.ide.hints import Hint, hints
-from fxlsp.server.session.markup import markup
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import TextDocument
+from fxlsp.server.shared.markup import markup
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.text_documents import TextDocument
 
 
 def register(server: Server) -> None:

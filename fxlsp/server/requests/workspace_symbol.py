@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.engine.session.file_cache import FileCache
+from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.ide.navigation.workspace_symbols import WorkspaceSymbol, class_target, workspace_symbols
-from fxlsp.ide.trace_view.targets import NavigationTarget
+from fxlsp.ide.trace_view.in_trace import NavigationTarget
 from fxlsp.server.requests.document_symbol import KINDS
-from fxlsp.server.session.server import Server
-from fxlsp.server.session.target_locations import TargetLocations, load_target_locations
+from fxlsp.server.shared.server import Server
+from fxlsp.server.shared.target_locations import TargetLocations, load_target_locations
 from fxlsp.source.text.documents import uri_of_path
 
 

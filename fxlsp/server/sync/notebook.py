@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from lsprotocol import types
 
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.server.sync.text import edits_of
 from fxlsp.source.text.documents import Document, path_of_uri
 from fxlsp.source.text.notebooks.cells import Cell, Cells

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.source.text.diff import edits_between
 from fxlsp.source.text.documents import Document, TextEdit, path_of_uri
 from fxlsp.source.text.positions import Encoding, LineIndex

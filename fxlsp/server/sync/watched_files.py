@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.engine.storage.recordings import WORKSPACE_PATTERN
-from fxlsp.server.session.server import Server
+from fxlsp.server.shared.server import Server
 from fxlsp.source.text.documents import path_of_uri
 
 _PATTERNS = ("**/*.py", "**/pyproject.toml", "**/*.md", WORKSPACE_PATTERN)

@@ -26,16 +26,17 @@ class NotMadeAgainError(Exception):
     """A value cannot be made again; the message is what it is."""
 
 
-def write_arguments(arguments: Mapping[str, Any], home: str) -> str:
+def write_arguments(arguments: Mapping[str, Any], home: str, dtypes: Mapping[str, str] | None = None) -> str:
     """Return the text of ``{"args": [...], "kwargs": {...}}`` as the arguments of a call.
 
     Args:
         home: path of the file in which the text is evaluated, as the recording names it.
+        dtypes: Names of dtypes by those of the recording, for tensors that are made in another one.
 
     Raises:
         NotMadeAgainError: an argument cannot be made again.
     """
-    text = _Writer(home).arguments(arguments)
+    text = _Writer(home, dtypes or {}).arguments(arguments)
     call = parse_expression(f"_({text})")
     if not isinstance(call, ast.Call):
         raise NotMadeAgainError("what is nested too deeply")
@@ -48,8 +49,9 @@ def write_arguments(arguments: Mapping[str, Any], home: str) -> str:
 
 
 class _Writer:
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, dtypes: Mapping[str, str]) -> None:
         self._home = home
+        self._dtypes = dtypes
         self._depth = 0
         self._kinds: dict[str, Callable[[Any], str]] = {
             "float": self._special_float,
@@ -63,7 +65,7 @@ class _Writer:
             "slice": lambda parts: f"slice({self._items(parts)})",
             "ellipsis": lambda _: "...",
             "path": lambda path: f"{_imported('pathlib', 'Path')}({_checked(path, str)!r})",
-            "tensor": _tensor,
+            "tensor": self._tensor,
             "array": self._array,
             "array_dtype": lambda name: f"{_imported('numpy', 'dtype')}({_identifier(name)!r})",
             "scalar": lambda it: f"{_imported('numpy', _identifier(it['type']))}({self.value(it['value'])})",
@@ -123,6 +125,10 @@ class _Writer:
         is_left_out = isinstance(value, dict) and "left_out" in value
         return _LEFT_OUT if is_left_out else self.value(value)
 
+    def _tensor(self, it: Any) -> str:
+        dtype = _identifier(it["dtype"])
+        return _tensor_text(self._dtypes.get(dtype, dtype), it)
+
     def _special_float(self, text: Any) -> str:
         if text not in ("nan", "inf", "-inf"):
             raise NotMadeAgainError("a value that is damaged in the recording")
@@ -164,8 +170,8 @@ class _Writer:
         return f"(lambda made: made.__dict__.update({{{parts}}}) or made)(object.__new__({kind}))"
 
 
-def _tensor(it: Any) -> str:
-    dtype, sizes = _identifier(it["dtype"]), _size_arguments(it["shape"])
+def _tensor_text(dtype: str, it: Any) -> str:
+    sizes = _size_arguments(it["shape"])
     if dtype in _FLOATS:
         further = "" if dtype == "float32" else f", dtype=torch.{dtype}"
         further += ", requires_grad=True" if it.get("requires_grad") and not it.get("parameter") else ""

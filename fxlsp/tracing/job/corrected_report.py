@@ -23,6 +23,7 @@ from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
 from ..model.diagnosis.guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
+from ..model.diagnosis.returned_values import is_of_none
 from ..model.locations.source_map import SourceMap
 from ..model.targets import ModelTarget
 from ..passes.checks.classics.loss_sizes import losses_of_other_sizes
@@ -109,7 +110,7 @@ def _once_for_each_cause(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     found: list[Problem] = []
     named: set[Location] = set()
     for problem in problems:
-        is_error = problem.severity == "error" and problem.code in _FAILING
+        is_error = problem.severity == "error" and problem.code in _FAILING and is_of_none(problem.message)
         places = [each.location for each in problem.related] if is_error else []
         causes = [cause for place, cause in lost.items() if any(_is_same(place, other) for other in places)]
         named.update(each.location for each in causes if each.location is not None)

@@ -2,7 +2,7 @@
 
 The first load is that of the request's first target, with large tensors fake. A process may be forked in the middle of
 it, when the head of the target's file has run, and resume with another request for the same file
-(:mod:`..processes.worker.checkpoint`). The rest of a request has had no effect by then.
+(:mod:`..processes.worker.forking_load`). The rest of a request has had no effect by then.
 """
 
 from __future__ import annotations

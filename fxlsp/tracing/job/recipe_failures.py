@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...report.codes import NOT_BUILT
 from ...report.problems import Failure, Problem
 from ..model.building.builder import NoModelError
-from ..model.building.recipes import without_arguments
+from ..model.building.evaluation import without_arguments
 from ..model.diagnosis.failures import text_of
 from ..model.diagnosis.own_mistakes import arguments_of_caller
 from ..model.targets import ModelTarget

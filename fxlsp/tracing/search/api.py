@@ -14,7 +14,7 @@ import torch
 from ...report.recipes import Recipe
 from ..isolation.torch_private import FakeTensorMode
 from ..model.building.builder import Built, Loaded, NoModelError
-from ..model.building.recipes import UnusableRecipeError, default_init, find_target
+from ..model.building.evaluation import UnusableRecipeError, default_init, find_target
 from ..model.capture.feeding import complete_recipe
 from ..model.diagnosis.failures import text_of
 from ..model.targets import ModelTarget

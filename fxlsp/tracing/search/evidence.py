@@ -24,6 +24,7 @@ Line = tuple[FrameType, int]
 """A frame, and the line at which it was."""
 _MOST_CAUSES = 3
 _NUMBERS = re.compile(r"\d+")
+_UNPACKED = re.compile(r"values to unpack \(expected (at least )?(\d+)")
 
 
 @dataclass
@@ -109,6 +110,19 @@ def _with_causes(error: BaseException) -> Iterator[BaseException]:
         if current is not None:
             yield current
             current = current.__cause__ or current.__context__
+
+
+def unpacked_names(text: str, *, starred: bool = False) -> int | None:
+    """Return the number of names into which too many or few values were unpacked.
+
+    None if the message is of another error.
+
+    Args:
+        text: the message of an error.
+        starred: whether names beside a starred one count, which takes any number of further values.
+    """
+    match = _UNPACKED.search(text)
+    return None if match is None or (match[1] and not starred) else int(match[2])
 
 
 def words_at(frames: Sequence[Line]) -> set[str]:

@@ -18,8 +18,8 @@ from .wanted_sizes import with_wanted_sizes
 
 MORE_FOR_CONVENTIONS = 24
 """Tries after one that runs with unusual inputs."""
-_TRIES_OF_BATCH, _MILLISECONDS_OF_BATCH = 48, 600.0
-"""One with another batch, and those with inputs of other ranks where that fails."""
+_TRIES_OF_BATCH = 48
+"""One with another batch, and those with inputs of other ranks where it shows a mistake, however long they take."""
 
 
 class FinalForm:
@@ -68,7 +68,7 @@ class FinalForm:
         would hide behind a length that is a size of the model too.
         """
         # What the search has spent must not decide whether a mistake is found.
-        budget = Budget(_TRIES_OF_BATCH, _MILLISECONDS_OF_BATCH, _TRIES_OF_BATCH)
+        budget = Budget(_TRIES_OF_BATCH, large=_TRIES_OF_BATCH)
         other_batch = self._faults.depends_on_batch(trial, lambda other: self._strictly(other, budget))
         if other_batch is not None:
             return other_batch

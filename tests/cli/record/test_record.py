@@ -212,6 +212,17 @@ def test_workers_of_a_data_loader_run_unrecorded(fxlsp: Fxlsp, project: Path) ->
     assert recorded() == [("Net", "train.py", 1)]
 
 
+def test_the_process_that_torchrun_starts_is_recorded_and_torchrun_is_not(fxlsp: Fxlsp, project: Path) -> None:
+    (project / "train.py").write_text(
+        TRAIN + "import torch.distributed as dist\nfrom torch.nn.parallel import DistributedDataParallel\n"
+        "dist.init_process_group('gloo')\nDistributedDataParallel(Net(3))(torch.randn(8, 3))\n"
+        "dist.destroy_process_group()\n"
+    )
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "1"]
+    assert fxlsp("record", "--", *torchrun, "train.py").code == 0
+    assert recorded() == [("Net", "train.py", 2)]
+
+
 def test_a_line_in_a_script_records_it(fxlsp: Fxlsp, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
     (project / "train.py").write_text(f"import fxlsp\nfxlsp.record()\n{TRAIN}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fxlsp.engine.connection.crash_failures import crash_failure, describe_exit
+from fxlsp.engine.connection.crash_failures import crash_failure, crash_verdict, describe_exit
 from fxlsp.report.codes import DIED
 from fxlsp.report.locations import Location
 from fxlsp.wire.messages import Limits, StackFrame, TraceRequest, TraceTarget, WorkerDied
@@ -77,3 +78,17 @@ def test_a_file_that_is_gone_still_has_a_line() -> None:
 )
 def test_an_exit_code_has_words(code: int | None, words: str) -> None:
     assert words in describe_exit(code)
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict", "words"),
+    [
+        (died(limit="time", stage="export"), "timeout", "Exporting Net did not finish within 10 s"),
+        (died(exit=3), "crashed", "The process that exported Net ended itself with exit code 3"),
+    ],
+)
+def test_the_death_of_a_front_end_is_its_verdict(message: WorkerDied, verdict: str, words: str) -> None:
+    failure = crash_failure(message, replace(request(), frontend="export"))
+    found = crash_verdict(message, "export", failure)
+    assert (found.frontend, found.verdict) == ("export", verdict)
+    assert [problem.message for problem in found.problems] == [words]

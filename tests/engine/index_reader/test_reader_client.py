@@ -16,7 +16,7 @@ from fxlsp.engine.connection.process import Process
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.index_reader.reader_client import IndexReader
-from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.running.engine import Engine
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
 from tests.support.waiting import eventually_async
 
@@ -185,12 +185,12 @@ async def test_a_file_written_while_the_workspace_is_read_counts_as_it_is_now(
 ) -> None:
     dying(monkeypatch)
     write(tmp_path, a=NET.format("Before"), b="# waits\n" + NET.format("B"))
-    workspace = Workspace([str(tmp_path)])
+    engine = Engine([str(tmp_path)])
     await eventually_async((tmp_path / "b.py.seen").exists)
     write(tmp_path, a=NET.format("Now"))
-    workspace.changed_on_disk([str(tmp_path / "a.py")])
-    await eventually_async(lambda: names(workspace.snapshot.index) == ["Now"])
+    engine.changed_on_disk([str(tmp_path / "a.py")])
+    await eventually_async(lambda: names(engine.snapshot.index) == ["Now"])
     (tmp_path / "b.py.go").touch()
-    await eventually_async(lambda: workspace.is_idle)
-    assert names(workspace.snapshot.index) == ["B", "Now"]
-    await workspace.shutdown()
+    await eventually_async(lambda: engine.is_idle)
+    assert names(engine.snapshot.index) == ["B", "Now"]
+    await engine.shutdown()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.running.engine import Engine
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.folders import ClientSettings
@@ -60,15 +60,15 @@ def test_ignored_codes_are_not_reported_unless_a_longer_one_is_set() -> None:
 
 
 class Opened:
-    """Workspace that is not trusted, so that no code runs."""
+    """Engine that is not trusted, so that no code runs."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
-        self.workspace = Workspace([str(folder)], ClientSettings(settings))
+        self.engine = Engine([str(folder)], ClientSettings(settings))
 
     @property
     def policy(self) -> Policy:
-        return self.workspace.snapshot.policy_of(str(self.folder / "a.py"))
+        return self.engine.snapshot.policy_of(str(self.folder / "a.py"))
 
     def write(self, name: str, text: str) -> str:
         path = self.folder / name
@@ -77,7 +77,7 @@ class Opened:
 
     def open(self, name: str, text: str) -> str:
         path = str(self.folder / name)
-        self.workspace.open(Document(uri_of_path(path), path, 1, text))
+        self.engine.open(Document(uri_of_path(path), path, 1, text))
         return path
 
     async def until(self, profile: str, reason: str) -> None:
@@ -94,7 +94,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Any]:
 
     yield make
     for each in made:
-        await each.workspace.shutdown()
+        await each.engine.shutdown()
 
 
 USES = "import torch.fx\n"
@@ -112,10 +112,10 @@ async def test_without_such_a_file_the_profile_is_shapes_and_follows_what_is_wri
     session = opened()
     await session.until("shapes", "no file uses torch.fx")
     path = session.write("tool.py", USES)
-    session.workspace.changed_on_disk([path])
+    session.engine.changed_on_disk([path])
     await session.until("fx", "tool.py uses torch.fx")
     session.write("tool.py", "import torch\n")
-    session.workspace.changed_on_disk([path])
+    session.engine.changed_on_disk([path])
     await session.until("shapes", "no file uses torch.fx")
 
 
@@ -124,7 +124,7 @@ async def test_an_open_document_counts_as_it_is(opened: Any) -> None:
     await session.until("shapes", "no file uses torch.fx")
     path = session.open("tool.py", USES)
     await session.until("fx", "tool.py uses torch.fx")
-    session.workspace.change(path, [TextEdit(0, len(USES), "import torch\n")], 2)
+    session.engine.change(path, [TextEdit(0, len(USES), "import torch\n")], 2)
     await session.until("shapes", "no file uses torch.fx")
 
 

@@ -104,6 +104,22 @@ def test_what_autocast_has_rounded_is_given_in_the_dtype_of_the_parameters(cache
     ]
 
 
+def test_nothing_but_tensors_has_another_dtype_then(cache: Path) -> None:
+    words = CallNote((X,), {"dtype": "bfloat16", "shape": 3}, training=True, autocast="cpu: bfloat16")
+    text = NET.replace("forward(self, x", "forward(self, x, dtype='', shape=0")
+    found = candidate(cache, instance({"width": 8}, words), text=text)
+    assert [each.recipe.inputs for each in found.found] == ["torch.randn(2, 8), dtype='bfloat16', shape=3"]
+
+
+def test_a_call_that_is_nested_without_end_is_left_out(cache: Path) -> None:
+    nested: Any = X
+    for _ in range(400):
+        nested = {"list": [nested]}
+    deep = CallNote((nested,), {}, training=True, autocast="cpu: bfloat16")
+    found = candidate(cache, instance({"width": 8}, deep, call(X)))
+    assert [each.recipe.inputs for each in found.found] == ["torch.randn(2, 8)"]
+
+
 def test_inputs_count_where_the_construction_cannot_be_written(cache: Path) -> None:
     found = candidate(cache, instance({"width": OPEN}, call(X)))
     assert found.recipes == (Recipe("", "torch.randn(2, 8)", "recording"),)

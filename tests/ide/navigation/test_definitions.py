@@ -4,7 +4,7 @@ import pytest
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
-from fxlsp.ide.trace_view.targets import NavigationTarget
+from fxlsp.ide.trace_view.in_trace import NavigationTarget
 from tests.ide.builder import PATH, edited, snapshot
 from tests.ide.navigable import TEXT, trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.ide.trace_view.batch import batch_size
+from fxlsp.ide.trace_view.report_index import batch_size
 from fxlsp.report.graph import Output
 from fxlsp.report.report import Report
 from tests.ide.builder import Trace, tensor

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import SnapshotChange
+from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status
 from fxlsp.server.main import make_server
 from fxlsp.server.publish.progress import Progress

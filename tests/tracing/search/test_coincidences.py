@@ -23,13 +23,13 @@ _GUESSED_SPLIT = (
     "k = self.k(x).view(B, T, self.heads, C // self.heads).transpose(1, 2)\nreturn q @ k.transpose({}, {})"
 )
 _GATE = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Linear(24, 24)"
-_GATE_OF_STEPS = "self.a = nn.Linear(dim, dim)"
 _SCORES = "self.table, self.score = nn.Embedding(words, 24), nn.Linear(24, 1)"
 _HEAD = "self.body, self.head = nn.Linear(8, 24), nn.Parameter(torch.zeros({}))"
 _OWN_LAYERS = (
     "class Own(nn.Linear):\n    def forward(self, x):\n        return F.linear(x, self.weight)\n\n"
     "self.one, self.two = Own(a, b), Own(a, b)"
 )
+_GATE_OF_SIGNAL = "self.a, self.b = nn.Conv1d(3, 24, 1), nn.Linear(24, 24)"
 _TOKEN = "self.a, self.token = nn.Linear(8, 24), nn.Parameter(torch.zeros(1, 1, 24))"
 
 WRONG: dict[str, tuple[_Net, _Net, str]] = {
@@ -123,10 +123,10 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         ("", _GATE, "x", "x = self.a(x)\nreturn x * self.b(x.mean((2, 3)))[..., None, None]"),
         "return x * self.b(x.mean((2, 3)))",
     ),
-    "weights of features without the axis of the length": (
-        ("dim", _GATE_OF_STEPS, "x", "b, t, c = x.shape\nreturn x * self.a(x.mean(1))"),
-        ("dim", _GATE_OF_STEPS, "x", "b, t, c = x.shape\nreturn x * self.a(x.mean(1)).unsqueeze(1)"),
-        "return x * self.a(x.mean(1))",
+    "weights of channels of a signal without the axis of its length": (
+        ("", _GATE_OF_SIGNAL, "x", "x = self.a(x)\nreturn x * self.b(x.mean(2))"),
+        ("", _GATE_OF_SIGNAL, "x", "x = self.a(x)\nreturn x * self.b(x.mean(2)).unsqueeze(2)"),
+        "return x * self.b(x.mean(2))",
     ),
     "a token without the batch": (
         ("", _TOKEN, "x", "x = self.a(x)\nb, t, c = x.shape\nreturn torch.cat([self.token, x], 1)"),
@@ -266,6 +266,72 @@ SOUND: dict[str, _Net] = {
         "x",
         "b, c = x.shape\nreturn torch.cat([self.a(x), self.table], 0)",
     ),
+    "a learned vector of each node beside its features": (
+        "num_nodes=207",
+        "self.emb, self.fc = nn.Parameter(torch.randn(num_nodes, 10)), nn.Linear(12, 32)",
+        "x",
+        "return self.fc(torch.cat([x, self.emb], dim=-1))",
+    ),
+    "a learned vector of each cell behind a layer over all of them": (
+        "cells=64",
+        "self.rnn, self.kind = nn.GRU(3, 20, batch_first=True), nn.Parameter(torch.ones(cells, 8))",
+        "x",
+        "_, h = self.rnn(x)\nreturn torch.cat([h[-1], self.kind], 1)",
+    ),
+    "a learned vector of each node for each step": (
+        "",
+        "self.at, self.out = nn.Parameter(torch.randn(20, 1, 8)), nn.Linear(12, 5)",
+        "x",
+        "n, t, c = x.shape\nreturn self.out(torch.cat([x, self.at.expand(-1, t, -1)], 2))",
+    ),
+    "a table of users and items beside their features": (
+        "n_users, n_items, dim, features",
+        "self.emb, self.out = nn.Embedding(n_users + n_items, dim), nn.Linear(dim + features, 5)",
+        "feats",
+        "return self.out(torch.cat([self.emb.weight, feats], 1))",
+    ),
+    "what came before one example of a stream": (
+        "",
+        "self.conv = nn.Conv1d(8, 8, 5)\nself.register_buffer('past', torch.zeros(1, 8, 4))",
+        "x",
+        "return self.conv(torch.cat([self.past, x], dim=2))",
+    ),
+    "what came before one example of a stream of guessed width": (
+        "width",
+        "self.fc = nn.Linear(width, width)\nself.register_buffer('past', torch.zeros(1, 4, width))",
+        "x",
+        "b, t, c = x.shape\nreturn self.fc(torch.cat([self.past, x], dim=1))",
+    ),
+    "a square matrix that is scaled by its sums": (
+        "",
+        "self.scale = nn.Parameter(torch.ones(1))",
+        "adj",
+        "d = adj.sum(1).pow(-0.5)\nreturn (adj.t() * d).t() * d * self.scale",
+    ),
+    "a symmetric matrix without its means": (
+        "",
+        "self.scale = nn.Parameter(torch.ones(1))",
+        "cost",
+        "n, m = cost.shape\nreturn cost * self.scale - cost.mean(1)",
+    ),
+    "pairs of nodes without the mean over one of them": (
+        "",
+        "self.a = nn.Linear(24, 24)",
+        "pairs",
+        "n, m, c = pairs.shape\nz = self.a(pairs)\nreturn z - z.mean(1)",
+    ),
+    "two views that lie one behind the other": (
+        "",
+        "self.encoder = nn.Sequential(nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 32))",
+        "views",
+        "_, batch, _ = views.shape\none, two = self.encoder(views)\nreturn one @ two.t()",
+    ),
+    "two vectors that lie one behind the other": (
+        "",
+        "self.encoder = nn.Linear(128, 64)",
+        "pair",
+        "n, c = pair.shape\none, two = self.encoder(pair)\nreturn one * two",
+    ),
     "weights of channels that are an input": (
         "",
         "self.a = nn.Conv2d(3, 24, 1)",
@@ -313,6 +379,15 @@ def test_an_edit_that_brings_the_cause_is_noticed(what: str, worker: Any, write:
     report = asked(worker, write(net(*wrong)), {"init": before.init, "inputs": before.inputs, "source": "search"})
     errors = [each.severity for each in report.problems if each.code == "FX401"]
     assert errors[:1] == ["error"], (before, report.recipe, report.problems)
+
+
+def test_a_failure_by_a_guessed_number_is_not_blamed_on_the_batch(worker: Any, write: Callable[..., str]) -> None:
+    layers = "self.fc, self.code, self.token = nn.Linear(64, 32), code, nn.Parameter(torch.zeros(1, 1, 32))"
+    body = (
+        "b, t, c = x.shape\ny = self.fc(x) + self.fc(x)\nrest = (self.code * 48271) % 2147483647 - 123456789\n"
+        "y = y.view(24 + rest)\nreturn torch.cat([self.token, y], 1)"
+    )
+    assert not _accusations(worker.answer(write(net("code", layers, "x", body)) + ":Net"))
 
 
 def _accusations(answer: Any) -> list[Any]:

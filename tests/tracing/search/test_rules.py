@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from dev.search_rules import table
 from fxlsp.tracing.model.building.fake_tensors import new_fake_mode
 from fxlsp.tracing.search.engine import Search
 from fxlsp.tracing.search.evidence import Evidence
-from fxlsp.tracing.search.rules import RULES, RuleCounts, suggestions
+from fxlsp.tracing.search.rules import RULES, RuleCounts, registry, suggestions
 from fxlsp.tracing.search.rules.registry import MODULES, Rule, ordered, rule
 from fxlsp.tracing.search.trials.budget import Budget
 from fxlsp.tracing.search.trials.runner import RunConditions, TorchCall
@@ -29,6 +30,8 @@ def test_every_rule_says_in_one_line_what_it_does_and_is_tried_at_some_time() ->
     assert sorted(each.name for each in tried) == sorted(RULES)
     assert [each.name for each in tried if not 10 < len(each.summary) < 110] == []
     assert {each.suggest.__module__.rpartition(".")[2] for each in tried} == set(MODULES)
+    folder = Path(registry.__file__).parent
+    assert {each.stem for each in folder.glob("*.py")} - {"__init__", "registry"} == set(MODULES)
 
 
 def test_no_two_rules_have_one_name() -> None:

@@ -40,7 +40,7 @@ class WorkerPipes(NamedTuple):
     """Pipe for standard output and error, closed after :meth:`redirect`."""
     checkpoints: int
     """Socket on which a checkpoint that the worker forks receives its requests
-    (:mod:`...processes.worker.checkpoint`)."""
+    (:mod:`...processes.worker.forking_load`)."""
 
     def redirect(self) -> None:
         """Connect standard output and error to ``output``, and standard input to nothing."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
 import threading
 import time
 from contextlib import suppress
+
+from ..sandbox.system_call import prctl
+from .system import children_of
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -22,7 +24,8 @@ def die_with_parent(parent: int) -> None:
     On Windows, where no mechanism exists, it exits only when its connection is closed.
     """
     if sys.platform.startswith("linux"):
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        with suppress(OSError):
+            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     elif sys.platform != "win32":
         threading.Thread(target=_watch, args=(parent,), daemon=True, name="fxlsp parent watch").start()
     if os.getppid() != parent:
@@ -33,12 +36,13 @@ def die_with_parent(parent: int) -> None:
 def adopt_orphans() -> None:
     """Make this process the parent of orphaned descendants, so that it can kill them."""
     if sys.platform.startswith("linux"):
-        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        with suppress(OSError):
+            prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def orphans_beside(known: set[int]) -> list[int]:
     """Return the child processes of this process that are not in ``known``."""
-    return [pid for pid in _children() if pid not in known]
+    return [pid for pid in children_of(os.getpid()) if pid not in known]
 
 
 def kill_orphans(known: set[int]) -> None:
@@ -78,18 +82,6 @@ def kill_group(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     with suppress(ChildProcessError):
         os.waitpid(pid, 0)
-
-
-def _children() -> list[int]:
-    try:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-    except OSError:
-        return []
-
-
-def _prctl(option: int, value: int) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 def _watch(parent: int) -> None:

@@ -1,14 +1,23 @@
-"""Memory and priority of other processes, for each operating system."""
+"""Children, memory and priority of other processes, for each operating system."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 
 _LOW_PRIORITY = 10
 """POSIX niceness."""
+
+
+def children_of(pid: int) -> Iterator[int]:
+    """Yield the child processes of a process; none where the system does not list them."""
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                yield from map(int, file.read().split())
 
 
 def resident_megabytes(pid: int) -> float:

@@ -25,7 +25,7 @@ from ..loading.loader import Loader
 from ..locations.source_map import SourceMap
 from ..targets import ModelTarget
 from .construction import Constructions, comes_from_fakes, construct
-from .recipes import UnusableRecipeError, default_init, evaluate, find_target, target_names
+from .evaluation import UnusableRecipeError, default_init, evaluate, find_target, target_names
 
 
 class NoModelError(Exception):

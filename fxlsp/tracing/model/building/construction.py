@@ -13,8 +13,8 @@ import torch
 from ...isolation.torch_private import FakeTensorMode
 from ...isolation.torch_private.modules import CONVERSIONS, MODULE_CALLS
 from ..diagnosis.failures import text_of
-from ..locations.bytecode import walk_out
-from ..locations.source_map import Instruction, SourceMap
+from ..locations.bytecode.instructions import Instruction, walk_out
+from ..locations.source_map import SourceMap
 from .fake_tensors import fake_construction, real_construction
 from .registrations import Registrations, RunningCode, running_code
 

@@ -14,8 +14,9 @@ from torch.nn.modules.module import (
     register_module_parameter_registration_hook,
 )
 
+from ..locations.bytecode.instructions import Instruction, instruction_of
 from ..locations.code_origin import is_installed, is_torch
-from ..locations.source_map import Instruction, SourceMap
+from ..locations.source_map import SourceMap
 
 
 class RunningCode(NamedTuple):
@@ -86,7 +87,7 @@ def running_code(frame: FrameType | None, source_map: SourceMap) -> RunningCode 
     while frame is not None:
         code = frame.f_code
         if source_map.is_shown(code.co_filename):
-            instruction = Instruction(code, frame.f_lasti)
+            instruction = instruction_of(frame)
             innermost = innermost or instruction
             if not is_installed(code.co_filename):
                 return RunningCode(innermost, instruction)

@@ -14,7 +14,8 @@ from ....report.problems import Problem
 from ...isolation.torch_private import pretty_target
 from .. import module_tree
 from ..building.construction import Constructions
-from ..locations.source_map import Instruction, SourceMap
+from ..locations.bytecode.instructions import Instruction, instruction_of
+from ..locations.source_map import SourceMap
 from .failing import FailingNodes
 from .interpreter import NodeValue
 from .mutations import last_change
@@ -119,8 +120,7 @@ class Assembly:
         code = forward_code(self._root)
         if frame is not None:
             # A result of None may mean the end without a ``return``: then an earlier ``return`` did not run.
-            instruction = Instruction(frame.f_code, frame.f_lasti)
-            returned = self._source_map.of_return(instruction, at_end=self._returned_none())
+            returned = self._source_map.of_return(instruction_of(frame), at_end=self._returned_none())
             return returned or self._source_map.of_definition(frame.f_code)
         return None if code is None else self._source_map.only_return(code)
 

@@ -14,7 +14,7 @@ from ....report.recipes import Recipe
 from ...isolation.torch_private import FakeTensorMode
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
-from ..building.recipes import bind, default_inputs, evaluate_arguments
+from ..building.evaluation import bind, default_inputs, evaluate_arguments
 from ..diagnosis.failures import message_of
 from ..locations.source_map import SourceMap
 from ..targets import ModelTarget
@@ -93,7 +93,7 @@ def complete_recipe(target: ModelTarget, built: Built) -> Recipe:
     source = target.source or "default"
     if target.inputs is not None:
         return Recipe(built.init, target.inputs, source, target.names_in)
-    found = default_inputs(built.model, built.target, built.names)
+    found = default_inputs(built.model, built.target)
     if found is None:
         return Recipe(built.init, None, source, target.names_in)
     text, found_source = found

@@ -20,8 +20,9 @@ import torch
 import torch.fx
 
 from .. import module_tree
-from ..locations.bytecode import walk_out
-from ..locations.source_map import CallStack, Instruction, SourceMap
+from ..locations.bytecode.instructions import Instruction, instruction_of, walk_out
+from ..locations.bytecode.spans import with_lines_of
+from ..locations.source_map import CallStack, SourceMap
 from .costs import is_autocast
 from .mutations import copy_containers
 
@@ -151,7 +152,7 @@ class ModulePathTracer(torch.fx.Tracer):
         if sys.version_info < (3, 11) and function is not root_fn and isinstance(function, FunctionType):
             # torch.fx copies functions with *args or **kwargs, and on Python 3.10 the copy has wrong line numbers.
             original = getattr(root_fn, "__code__", function.__code__)
-            function.__code__ = function.__code__.replace(co_linetable=original.co_linetable)
+            function.__code__ = with_lines_of(function.__code__, original)
         return function, args
 
     def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
@@ -270,7 +271,7 @@ class ModulePathTracer(torch.fx.Tracer):
                     self._innermost = None
                     return written
             elif self._source_map.is_shown(code.co_filename):
-                call_stack.append(Instruction(code, frame.f_lasti, path))
+                call_stack.append(instruction_of(frame, path))
                 innermost.append(frame)
                 if _definition(code) == self._root_definition:
                     self.root_frame = frame

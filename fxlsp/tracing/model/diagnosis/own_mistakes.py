@@ -7,7 +7,6 @@ tensor belongs, is wrong whatever the model is given.
 
 from __future__ import annotations
 
-import dis
 import inspect
 import re
 import traceback
@@ -20,6 +19,8 @@ import torch.fx
 
 from ...isolation.torch_private import tensors_in
 from .. import module_tree
+from ..locations.bytecode.instructions import raising_instruction
+from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_arguments, unpacks, writes_attribute
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
 from .failures import text_of
@@ -75,7 +76,7 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, ValueError):
         return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
-        if "missing" in text_of(error) and _unpacks_arguments(raised):
+        if "missing" in text_of(error) and passes_unpacked_arguments(raising_instruction(raised)):
             # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
             return False
         return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
@@ -201,46 +202,34 @@ def _is_attribute_of_module(raised: TracebackType) -> bool:
 
 def _attribute_before(raised: TracebackType) -> tuple[torch.nn.Module, str] | None:
     """Return the module and attribute that were read directly before the instruction that raised: ``self.act``."""
-    code, locals_ = raised.tb_frame.f_code, raised.tb_frame.f_locals
-    before = [each for each in dis.get_instructions(code) if each.offset < raised.tb_lasti][-2:]
-    if len(before) < 2 or not before[0].opname.startswith("LOAD_FAST") or before[1].opname != "LOAD_ATTR":
+    found = attribute_before(raising_instruction(raised))
+    if found is None:
         return None
-    # One instruction of newer versions of Python reads two variables.
-    name = before[0].argval[-1] if isinstance(before[0].argval, tuple) else before[0].argval
-    owner = locals_.get(name)
-    return (owner, str(before[1].argval)) if isinstance(owner, torch.nn.Module) else None
+    variable, name = found
+    owner = raised.tb_frame.f_locals.get(variable)
+    return (owner, name) if isinstance(owner, torch.nn.Module) else None
 
 
 def arguments_of_caller(error: BaseException) -> list[str]:
     """Return the arguments that are missing in a call that passes on ``*args`` or ``**kwargs``."""
     raised = _raised_in(error)
-    if raised is None or not isinstance(error, TypeError) or not _unpacks_arguments(raised):
+    if raised is None or not isinstance(error, TypeError):
+        return []
+    if not passes_unpacked_arguments(raising_instruction(raised)):
         return []
     match = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", text_of(error))
     return [] if match is None else re.findall(r"'(\w+)'", match[1])
 
 
-def _unpacks_arguments(raised: TracebackType) -> bool:
-    """Return whether the call that raised passes on arguments that it unpacks: ``*args``, ``**kwargs``."""
-    return dis.opname[raised.tb_frame.f_code.co_code[raised.tb_lasti]] == "CALL_FUNCTION_EX"
-
-
 def _unpacks_attribute(raised: TracebackType) -> bool:
     """Return whether what cannot be unpacked is a constant that a constructor set: ``low, high = self.sizes``."""
-    code = raised.tb_frame.f_code
-    opcode = dis.opname[code.co_code[raised.tb_lasti]]
-    found = _attribute_before(raised) if opcode.startswith("UNPACK") else None
+    found = _attribute_before(raised) if unpacks(raising_instruction(raised)) else None
     if found is None:
         return False
     owner, name = found
     methods = [method for kind in type(owner).__mro__ for method in vars(kind).values()]
     codes = [method.__code__ for method in methods if inspect.isfunction(method) and method.__name__ != "__init__"]
-    is_set = any(
-        each.opname == "STORE_ATTR" and each.argval == name
-        for each_code in codes
-        if name in each_code.co_names and not _is_passed(each_code.co_filename)
-        for each in dis.get_instructions(each_code)
-    )
+    is_set = any(writes_attribute(code, name) for code in codes if not _is_passed(code.co_filename))
     return not is_set and _is_constant(vars(owner).get(name, owner))
 
 

@@ -17,11 +17,12 @@ from typing import Any
 import torch
 
 from ....report.locations import RelatedPlace
+from ..locations.bytecode.instructions import Instruction, raising_instruction
 from ..locations.class_text import code_of
 from ..locations.code_origin import is_workspace_code
 from ..locations.expressions import name_span
 from ..locations.function_results import FunctionDefinition, FunctionResult, calls_assigned
-from ..locations.source_map import CallStack, Instruction, SourceMap
+from ..locations.source_map import CallStack, SourceMap
 from .failures import text_of
 
 _NONE = type(None)
@@ -31,6 +32,7 @@ _NAMED = re.compile(
     r"|^(tuple|list) indices"
 )
 _GIVEN = re.compile(r"invalid combination of arguments - got \(([^)]*)\)")
+_NONE_HEADLINE = re.compile(r"[^\n]+ is None: `[^\n]*`, line ")
 _AS_A_WHOLE = re.compile(r"not iterable|cannot unpack")
 """What Python says if the expression itself is what is iterated or unpacked."""
 _OF_A_SUBSCRIPT = re.compile(r"\bindices must be\b|not subscriptable|does not support item assignment")
@@ -95,7 +97,7 @@ def functions_of_traceback(error: BaseException, source_map: SourceMap) -> list[
         if source_map.is_shown(code.co_filename):
             owner = variables.get("self")
             module = owner if isinstance(owner, torch.nn.Module) else None
-            found.append(RunningFunction(code, entry.tb_lasti, module, variables))
+            found.append(RunningFunction(code, raising_instruction(entry).offset, module, variables))
         entry = entry.tb_next
     return found
 
@@ -194,6 +196,11 @@ class _Search:
                 )
 
 
+def is_of_none(message: str) -> bool:
+    """Return whether a message begins with the headline of a function that returned None."""
+    return _NONE_HEADLINE.match(message) is not None
+
+
 def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: RunningFunction) -> str:
     name = ast.unparse(call.func)
     if kind is not _NONE:
@@ -208,6 +215,7 @@ def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: Runn
         does = "returns nothing: is a `return` missing?"
     else:
         does = "can end without a `return`"
+    # As :func:`is_of_none` reads it.
     return f"{what} is None: `{name}`, {line}, {does}"
 
 

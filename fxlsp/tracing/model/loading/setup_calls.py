@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-import dis
 import re
 from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
+from ..locations.bytecode.opcodes import stores_outside
 from ..locations.code_origin import is_workspace_code
 from .call_effects import CHANGING_METHODS, TRAINING_METHODS
 
-_STORES = frozenset({"STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR"})
 _CHANGES = CHANGING_METHODS | {"setattr", "delattr"}
 _REGISTERS = re.compile(r"_*(register|monkey_?patch|patch)(_|$)")
 """Names of functions of installed packages that are called at import for their effect."""
@@ -97,6 +96,4 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _code_stores(code: CodeType) -> bool:
-    return not _CHANGES.isdisjoint(code.co_names) or any(
-        instruction.opname in _STORES for instruction in dis.get_instructions(code)
-    )
+    return not _CHANGES.isdisjoint(code.co_names) or stores_outside(code)

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from types import CodeType, FunctionType, MethodType
 
 from ....report.locations import Location
+from .bytecode.spans import HAS_COLUMNS
 from .code_origin import is_workspace_code
 from .expressions import span_of
 from .source_map import SourceMap
@@ -74,7 +75,7 @@ class Method:
 
     def location(self, node: ast.AST) -> Location:
         """Return the location of a syntax node of the method."""
-        if not hasattr(self.code, "co_positions"):
+        if not HAS_COLUMNS:
             return self.source_map.line(self.code.co_filename, span_of(node).line, self.code.co_name)
         return self.source_map.location(self.code.co_filename, span_of(node), self.code.co_name)
 

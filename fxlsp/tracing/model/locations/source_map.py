@@ -7,29 +7,18 @@ expression is determined afterwards, once for each instruction.
 from __future__ import annotations
 
 import ast
-import dis
 import os
 import sys
 from itertools import islice, pairwise
 from types import CodeType, ModuleType
-from typing import NamedTuple
 
 from ....report.locations import Location, Step
-from .bytecode import byte_span, jump_at, line_of, positions_of, starts_before, traceback_instructions
+from .bytecode.instructions import Instruction, traceback_instructions
+from .bytecode.opcodes import conditional_jumps, jump_at, loop_start
+from .bytecode.spans import HAS_COLUMNS, byte_span, line_of, starts_before
 from .code_origin import is_hidden
 from .expressions import ByteSpan, Expressions, name_span, span_of
 from .sources import Sources
-
-
-class Instruction(NamedTuple):
-    """Running instruction, with the module whose ``forward`` it belongs to."""
-
-    code: CodeType
-    offset: int
-    """``frame.f_lasti``: bytes from the start of the code."""
-    module_path: str | None = None
-    """Path of that module; None outside a trace."""
-
 
 CallStack = tuple[Instruction, ...]
 """Running instructions, outermost first."""
@@ -100,16 +89,12 @@ class SourceMap:
 
         ``offset`` is that of the instruction which starts the loop. None for other instructions.
         """
-        name = dis.opname[code.co_code[offset]]
-        if name not in ("GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER"):
+        loop = loop_start(code, offset)
+        if loop is None:
             return None
-        # All loops of a comprehension have the span of the whole. One that is a function receives its first iterator.
-        loop = sum(
-            code.co_code[earlier] == code.co_code[offset] and byte_span(code, earlier) == place
-            for earlier in range(0, offset, 2)
-        )
-        given = code.co_name if name == "GET_ITER" else ""
-        return self.expressions.iterated(code.co_filename, place, loop, given)
+        # A comprehension that is a function receives its first iterator.
+        given = code.co_name if loop.makes_iterator else ""
+        return self.expressions.iterated(code.co_filename, place, loop.number, given)
 
     def _tested(self, code: CodeType, offset: int, place: ByteSpan) -> ast.expr | None:
         """Return the condition that a jump with the span of its whole statement tests.
@@ -124,11 +109,7 @@ class SourceMap:
         if not tests:
             # Since CPython 3.12 the jump on a variable has its span, which ends where ``and`` or ``or`` around it does.
             return self.expressions.name_at(code.co_filename, place)
-        positions, jumps = positions_of(code), []
-        for index in range(0, len(code.co_code), 2):
-            at = positions[index // 2]
-            if "_IF_" in dis.opname[code.co_code[index]] and at == (place.line, place.end_line, *place[1::2]):
-                jumps.append(index)
+        jumps = conditional_jumps(code, place)
         # The condition of a loop is compiled twice: before the loop, and at its end.
         if jump not in jumps or len(jumps) % len(tests):
             return None
@@ -151,7 +132,7 @@ class SourceMap:
         for line, column in islice(starts_before(code, offset), 1 if at_end else None):
             statement = self.expressions.statement_at(code.co_filename, line, column)
             if isinstance(statement, ast.Return):
-                if not hasattr(code, "co_positions"):
+                if not HAS_COLUMNS:
                     return self.line(code.co_filename, line, code.co_name)
                 return self.location(code.co_filename, span_of(statement), code.co_name)
         return None

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from ...model.locations.bytecode import walk_out
-from ...model.locations.source_map import Instruction, SourceMap
-from .proxies.caller_expression import UNRESOLVED, CallerExpression
+from ...model.locations.bytecode.instructions import instruction_of, walk_out
+from ...model.locations.source_map import SourceMap
+from .caller_expression import UNRESOLVED, CallerExpression
 
 
 def is_caught(error: BaseException, places: SourceMap) -> bool:
@@ -27,7 +27,7 @@ def is_caught(error: BaseException, places: SourceMap) -> bool:
 def _caught_in(places: SourceMap, frame: FrameType) -> Iterator[Any]:
     """Yield the types caught by statements around the current instruction of a frame."""
     expression = CallerExpression(places, frame)
-    for statement, inner in places.statements_around(Instruction(frame.f_code, frame.f_lasti)):
+    for statement, inner in places.statements_around(instruction_of(frame)):
         if isinstance(statement, ast.Try) and inner in statement.body:
             for handler in statement.handlers:
                 kinds = BaseException if handler.type is None else expression.resolved(handler.type)

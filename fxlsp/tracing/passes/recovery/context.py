@@ -20,7 +20,8 @@ from ...model import module_tree
 from ...model.capture.interpreter import Trust
 from ...model.capture.outputs import Unknown
 from ...model.capture.tracer import NodeOrigin, TracedCall
-from ...model.locations.source_map import CallStack, Instruction, SourceMap
+from ...model.locations.bytecode.instructions import Instruction
+from ...model.locations.source_map import CallStack, SourceMap
 from .caught_errors import is_caught
 from .entered_layers import inside_of
 from .evaluator import Evaluator

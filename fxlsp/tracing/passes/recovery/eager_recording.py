@@ -7,7 +7,6 @@ operations of a ``forward`` that could not be run with proxies and is run on its
 from __future__ import annotations
 
 import builtins
-import dis
 import operator
 import sys
 from collections.abc import Callable
@@ -24,11 +23,12 @@ from ...isolation.torch_private import WITHOUT_DATA, FakeTensor, Operator
 from ...model.building.construction import makes_module
 from ...model.capture.costs import OperatorCosts
 from ...model.diagnosis.failures import code_of_error, text_of
+from ...model.locations.bytecode.opcodes import unpacked_count
 from ...model.operations.operation import Operation
 from .caught_errors import is_caught
 from .context import GraphRecorder, NeedsDataError, NodeCall, RecoveryContext
+from .functions.refused_functions import REPLACED
 from .proxies.branch_choice import BranchChoice
-from .proxies.proxies import REPLACED
 from .pytree import is_proxy, leaves
 
 
@@ -164,7 +164,7 @@ class EagerRecording(TorchFunctionMode):
     def _unpacks(self) -> bool:
         """Return whether the running expression unpacks into a fixed number of targets."""
         running = self._context.running_instruction()
-        return running is not None and dis.opname[running.code.co_code[running.offset]] == "UNPACK_SEQUENCE"
+        return running is not None and unpacked_count(running) is not None
 
 
 _BOOL = "symbolically traced variables cannot be used as inputs to control flow"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import torch
 
 from ...model.capture.tracer import TracedCall
-from ...model.locations.bytecode import walk_out
+from ...model.locations.bytecode.instructions import walk_out
 from ...model.locations.source_map import SourceMap
 
 _LAYERS = os.path.join(os.path.dirname(os.path.abspath(torch.nn.__file__)), "modules", "")

@@ -23,7 +23,7 @@ from ...model.building.forward_entry import forward_entry
 from ...model.capture.outputs import UNKNOWN, Unknown
 from ...model.diagnosis.failures import code_of_error, text_of
 from ...model.diagnosis.own_mistakes import is_own_mistake
-from ...model.locations.source_map import Instruction
+from ...model.locations.bytecode.instructions import Instruction
 from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
 from .eager_recording import EagerRecording
 from .findings import RecoveryFinding

@@ -20,7 +20,7 @@ from ....wire.messages import Hello, TraceRequest
 from ...isolation.child_processes.lifetime import adopt_orphans, kill_group, kill_orphans, orphans_beside
 from ...isolation.sandbox.containment import Containment
 from ..worker.warmup import preload, prepare_torch
-from .checkpoint_handles import Checkpoints
+from .checkpoint_pool import CheckpointPool
 from .forked_worker import ForkedWorker, fork_from_supervisor
 from .pool import WorkerPool
 from .worker_handle import WorkerHandle
@@ -45,7 +45,7 @@ class ForkPool(WorkerPool):
         self._folder = folder
         self._workers: set[ForkedWorker] = set()
         self._next: ForkedWorker | None = None
-        self._checkpoints = Checkpoints()
+        self._checkpoints = CheckpointPool()
         self._connection = -1
         self._containment = containment
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 
-from ...isolation.child_processes.system import resident_megabytes
+from ...isolation.child_processes.system import children_of, resident_megabytes
 
 _MOST_PROCESSES = 10_000
 _MOST_ENTRIES = 20_000
@@ -18,17 +17,10 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     pending = [pid]
     while pending and len(found) < _MOST_PROCESSES:
-        children = list(_children(pending.pop()))
+        children = list(children_of(pending.pop()))
         found += children
         pending += children
     return found
-
-
-def _children(pid: int) -> Iterator[int]:
-    with suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                yield from map(int, file.read().split())
 
 
 def exceeds_megabytes(pids: list[int], limit: float) -> bool:

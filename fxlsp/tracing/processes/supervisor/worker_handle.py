@@ -13,6 +13,7 @@ from ....wire.messages import (
     Declined,
     EarlyReport,
     FailureMessage,
+    FrontendMessage,
     LimitKind,
     Limits,
     Ready,
@@ -33,6 +34,8 @@ _GRACE_SECONDS = 1.0
 """Seconds beyond its time limit after which the supervisor kills a worker; its own watchdog ends it at the limit."""
 _MAX_PARSED_BYTES = 4096
 """Longer frames are reports and are forwarded without being parsed."""
+_ANSWERS = (ReportMessage, FrontendMessage, FailureMessage)
+"""The last messages of a worker."""
 _START_STAGE = "start"
 """The stage of a worker before it reports any."""
 REAP_SECONDS = 0.2
@@ -198,8 +201,8 @@ class WorkerHandle(ABC):
         if self._is_of_own_request(payload, EarlyReport):
             return True
         message = WIRE.decode(payload) if len(payload) <= _MAX_PARSED_BYTES else None
-        is_answer = message is None or isinstance(message, (Stage, EarlyReport, ReportMessage, FailureMessage))
-        if is_answer and not self._is_of_own_request(payload, Stage, ReportMessage, FailureMessage):
+        is_answer = message is None or isinstance(message, (Stage, EarlyReport, *_ANSWERS))
+        if is_answer and not self._is_of_own_request(payload, Stage, *_ANSWERS):
             return False
         return self._handle(message, payload)
 
@@ -219,7 +222,7 @@ class WorkerHandle(ABC):
             return False
         if isinstance(message, Stage):
             self._stage = message.name
-        elif message is None or isinstance(message, (ReportMessage, FailureMessage)):
+        elif message is None or isinstance(message, _ANSWERS):
             self.done = True
         else:
             return False

@@ -13,14 +13,7 @@ from typing import NoReturn
 
 import torch
 
-from ....wire.messages import (
-    FailureMessage,
-    Provisional,
-    Ready,
-    RecoveredMessage,
-    ReportMessage,
-    TraceRequest,
-)
+from ....wire.messages import Provisional, Ready, RecoveredMessage, ReportMessage, TraceRequest
 from ...isolation.child_processes.crash_dump import arrange_crash_dump
 from ...isolation.child_processes.fds import silenced, write_all
 from ...isolation.child_processes.side_process import InlineRunner
@@ -28,7 +21,7 @@ from ...isolation.sandbox.audit import refuse_side_effects
 from ...isolation.sandbox.resource_limits import limit_resources
 from ...isolation.torch_private import compile_in_process
 from .command_reader import CommandReader
-from .request_execution import recovered, run_request
+from .request_execution import Answer, recovered, run_request
 from .warmup import preload, prepare_torch
 
 
@@ -55,7 +48,7 @@ def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch:
     exit_really(0)
 
 
-def _answer(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
+def _answer(request: TraceRequest, reports: int) -> Answer:
     def send_fallback(answer: ReportMessage) -> None:
         write_all(reports, Provisional().encoded() + answer.encoded())
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import torch
 
-from ....wire.messages import FailureMessage, Ready, RecoveredMessage, ReportMessage, TraceRequest
+from ....wire.messages import Ready, RecoveredMessage, TraceRequest
 from ...isolation.child_processes.crash_dump import arrange_crash_dump
 from ...isolation.child_processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
 from ...isolation.child_processes.lifetime import die_with_parent
@@ -21,11 +21,18 @@ from ...isolation.sandbox.audit import refuse_side_effects
 from ...isolation.sandbox.containment import Containment
 from ...isolation.sandbox.resource_limits import limit_resources
 from ...isolation.torch_private import compile_in_process
-from ...job.job import TraceJob
 from ...job.load import RequestLoad, StageCallback
 from ...job.recovery_job import RecoveryJob
-from .checkpoint import Checkpoint
-from .request_execution import begin_if_settled, ignore_stage, new_load, recovered, stage_reporter
+from .forking_load import ForkingLoad
+from .request_execution import (
+    Answer,
+    answer_of,
+    begin_if_settled,
+    ignore_stage,
+    new_load,
+    recovered,
+    stage_reporter,
+)
 from .warmup import warm_up_plain_pass, warm_up_recovering_pass
 
 STACK_SIGNAL = signal.SIGUSR1
@@ -69,9 +76,7 @@ def run_worker(pipes: WorkerPipes, scratch: str, containment: Containment) -> No
     exit_really(0)
 
 
-def _answer(
-    request: TraceRequest, recovery: WaitingSideProcess, pipes: WorkerPipes, scratch: str
-) -> ReportMessage | FailureMessage:
+def _answer(request: TraceRequest, recovery: WaitingSideProcess, pipes: WorkerPipes, scratch: str) -> Answer:
     """Return the answer to the request; after a resume, to the request received then."""
 
     def send(frame: bytes) -> None:
@@ -82,13 +87,13 @@ def _answer(
 
     load = new_load(request, stage_reporter_of(request))
     begin_if_settled(recovery, request)
-    checkpoint = Checkpoint(load, pipes, scratch, recovery.abandon, stage_reporter_of)
-    checkpoint.run()
-    if not checkpoint.is_resumed:
-        return TraceJob(load, send).run(recovery)
+    forking = ForkingLoad(load, pipes, scratch, recovery.abandon, stage_reporter_of)
+    forking.run()
+    if not forking.is_resumed or load.request.frontend is not None:
+        return answer_of(load, recovery, send)
     with _resumed_recovery_process(pipes, load) as recovery:
         begin_if_settled(recovery, load.request)
-        return TraceJob(load, send).run(recovery)
+        return answer_of(load, recovery, send)
 
 
 def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:

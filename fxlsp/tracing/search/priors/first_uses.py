@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dis
 import inspect
 import math
 import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import torch
@@ -20,6 +18,8 @@ from ...model import module_tree
 from ...model.building.builder import seed
 from ...model.building.fake_tensors import OnCpu
 from ...model.building.forward_entry import forward_entry
+from ...model.locations.bytecode.instructions import instruction_of
+from ...model.locations.bytecode.opcodes import unpacked_variables
 from ..trials.budget import OutOfTimeError
 from ..trials.values import Group, Tensor
 from .layers import image_sizes, input_of, rank_of, spatial
@@ -68,7 +68,7 @@ class _Tracer(torch.fx.Tracer):
     def create_node(self, *args: Any, **kwargs: Any) -> torch.fx.Node:
         node = super().create_node(*args, **kwargs)
         if _name(node) == "getitem" and isinstance(node.args[0], torch.fx.Node):
-            names = unpacked_into(_frame_outside_fx())
+            names = unpacked_variables(instruction_of(_frame_outside_fx()))
             if names:
                 node.args[0].meta[_NAMES] = names
         return node
@@ -355,25 +355,3 @@ def _size(name: str, rank: int) -> int:
     if STEPS.fullmatch(name) or rank == 3:
         return SEQUENCE
     return IMAGE if EDGES.fullmatch(name) or rank < 5 else VOLUME
-
-
-def unpacked_into(frame: FrameType) -> tuple[str, ...]:
-    """Return the local variables into which ``frame`` unpacks right now, if it does."""
-    return _stored(frame.f_code, frame.f_lasti)
-
-
-@lru_cache(maxsize=64)
-def _stored(code: CodeType, at: int) -> tuple[str, ...]:
-    following = (each for each in dis.get_instructions(code) if each.offset >= at)
-    unpacking = next(following, None)
-    if unpacking is None or unpacking.opname != "UNPACK_SEQUENCE":
-        return ()
-    names: list[str] = []
-    for each in following:
-        if each.opname == "CACHE":
-            continue
-        if not each.opname.startswith("STORE_FAST") or len(names) >= (unpacking.arg or 0):
-            break
-        # Python 3.13 stores two at once.
-        names += each.argval if isinstance(each.argval, tuple) else (each.argval,)
-    return tuple(names) if len(names) == unpacking.arg else ()

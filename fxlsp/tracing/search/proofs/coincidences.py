@@ -17,6 +17,9 @@ import torch
 from torch import nn
 
 from ...model.diagnosis.failures import text_of
+from ...model.diagnosis.returned_values import functions_of_traceback
+from ...model.locations.source_map import SourceMap
+from ..evidence import unpacked_names
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
 from ..trials.values import Trial, changed, input_tensors, with_dimension
@@ -31,12 +34,13 @@ from .transpositions import (
 
 _STATE = re.compile(r"^Expected hidden(?:\[\d\])? size \(\d+, (\d+), \d+\), got \[\d+, (\d+), \d+\]")
 _MASK = re.compile(r"2D attn_mask is torch\.Size\(\[(\d+), (\d+)\]\), but should be \((\d+), (\d+)\)")
-_UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 _OTHER_SIZES = (24, 40, 56, 20)
 """Multiples of eight first, since lengths may have to be divided."""
 _OTHER_BATCHES = (5, 7, 11)
 _LARGEST_RANK = 3
 """Sequences have no more dimensions; the edges of images are moved by nothing here."""
+_LEAST_RANK_OF_TOKEN = 3
+"""Ranks of (batch, tokens, features) and more."""
 _MOST_MOVED = 6
 _Dimensions = tuple[tuple[tuple[str, ...], int], ...]
 
@@ -76,17 +80,27 @@ def _groups(places: list[tuple[tuple[str, ...], int]]) -> Iterator[_Dimensions]:
         yield from (((place),) for place in places if (place,) != later)
 
 
-def with_moved_batch(trial: Trial) -> Trial | None:
-    """Return a trial that runs with another batch; None if its inputs have not all the same one."""
+def with_moved_batch(trial: Trial) -> Iterator[Trial]:
+    """Yield a trial with another batch, and with other edges too, so that no two sizes of an image are equal.
+
+    Nothing if its inputs have not all the same batch.
+    """
     tensors = input_tensors(trial)
     batches = {tensor.shape[:1] for _, tensor in tensors}
     used = {size for _, tensor in tensors for size in tensor.shape}
     if len(batches) != 1 or () in batches:
-        return None
+        return
     moved, other = trial, next(size for size in _OTHER_BATCHES if size not in used or size == _OTHER_BATCHES[-1])
     for path, tensor in tensors:
         moved = changed(moved, path, with_dimension(tensor, 0, other))
-    return moved
+    yield moved
+    for path, tensor in input_tensors(moved):
+        free = (size for size in _OTHER_SIZES if size not in used)
+        for index in range(2, len(tensor.shape)):
+            moved = changed(moved, path, with_dimension(tensor, index, next(free, tensor.shape[index])))
+            tensor = dict(input_tensors(moved))[path]  # noqa: PLW2901
+    if len(tensors) == 1 and len(tensors[0][1].shape) > _LARGEST_RANK:
+        yield moved
 
 
 def has_size(trial: Trial, size: int) -> bool:
@@ -132,15 +146,19 @@ def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
     return weight_without_transposition(outcome) or _convolution_along_features(outcome)
 
 
-def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
+def runs_only_with_batch(trial: Trial, outcome: TrialOutcome, places: SourceMap) -> str | None:
     """Return under which condition on the batch alone the model of a failed trial runs.
+
+    That the first dimension of an input is a batch is a convention: it may be nodes, cells, or two views of one batch.
+    Only what no such dimension could do counts.
 
     Args:
         trial: One whose batch is no other size of it, by :func:`with_moved_batch`.
         outcome: How it failed.
+        places: The source map of the model's code.
     """
     batch = int(input_tensors(trial)[0][1].shape[0])
-    found = _joined_without_batch(trial, batch, outcome) or _unpacked_batch(batch, outcome)
+    found = _joined_without_batch(batch, outcome) or _unpacked_state(batch, outcome, places)
     is_alone = len(input_tensors(trial)) == 1
     if found is None and is_alone:
         found = _mask_of_batch(batch, outcome.error)
@@ -149,23 +167,24 @@ def runs_only_with_batch(trial: Trial, outcome: TrialOutcome) -> str | None:
     return found or (_batch_beside_other_dimension(batch, outcome) if is_known else None)
 
 
-def _joined_without_batch(trial: Trial, batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of a parameter with a batch of its own that is joined to what has one.
+def _joined_without_batch(batch: int, outcome: TrialOutcome) -> str | None:
+    """Return the condition of a parameter for one example, such as a class token, that is joined to a batch.
 
-    None if an argument of the constructor says that batch.
+    A buffer of one example may be what a stream keeps, and a parameter of more than one has what each of the nodes has.
     """
-    call, known = outcome.failing, outcome.weight_sizes
-    if call is None or known is None or call.name not in ("cat", "concat", "concatenate"):
+    call = outcome.failing
+    if call is None or call.name not in ("cat", "concat", "concatenate"):
         return None
     unfit = unfit_sizes(outcome)
     if not unfit or any(at != -each.dim() for at, _, _ in unfit for each in call.taken):
         # It fails by other sizes, or joins along the batch.
         return None
-    firsts = [(int(each.shape[0]), known.is_fixed(each, 0)) for each in call.taken if each.dim() > 1]
-    own = next((size for size, is_fixed in firsts if is_fixed and size != batch), None)
-    if own is None or (batch, False) not in firsts or str(own) in re.findall(r"\d+", trial.init_text):
+    tokens = [each for each in call.taken if isinstance(each, nn.Parameter)]
+    others = [each for each in call.taken if not isinstance(each, nn.Parameter)]
+    is_of_one = all(each.dim() >= _LEAST_RANK_OF_TOKEN and each.shape[0] == 1 for each in tokens)
+    if not tokens or not is_of_one or not others or any(each.shape[0] != batch for each in others):
         return None
-    return f"runs only where the batch is {own}: a parameter of the model is joined with that size to a batch"
+    return "runs only where the batch is 1: a parameter of the model is joined with that size to a batch"
 
 
 def _mask_of_batch(batch: int, error: BaseException | None) -> str | None:
@@ -191,14 +210,22 @@ def _are_channels_beside_edges(outcome: TrialOutcome) -> bool:
 
 
 def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of operands of two ranks, of which the batch of one meets another dimension."""
+    """Return the condition of operands of two ranks, of which the shorter shape begins the longer one.
+
+    These are a batch and sizes of layers, such as channels, so that they do not mean the last dimensions of the longer
+    one, which they meet.
+    """
     call, known = outcome.failing, outcome.weight_sizes
     if call is None or known is None or not BROADCASTING.fullmatch(call.name.strip("_")) or len(call.operands) != 2:
         return None
     less, more = sorted(call.operands, key=torch.Tensor.dim)
-    if not 0 < less.dim() < more.dim() or not less.shape[0] == more.shape[0] == batch or known.is_fixed(less, 0):
+    rank, beside = less.dim(), more.dim() - less.dim()
+    if not 1 < rank < more.dim() or less.shape != more.shape[:rank] or less.shape[0] != batch:
         return None
-    beside = more.dim() - less.dim()
+    # Where no two sizes of the longer one are equal, they do not begin it by accident.
+    of_layers = (less,) if len(set(more.shape)) == more.dim() else (less, more)
+    if known.is_fixed(less, 0) or not all(known.is_fixed(each, at) for each in of_layers for at in range(1, rank)):
+        return None
     if int(more.shape[beside]) in (1, batch):
         return None
     return (
@@ -207,16 +234,27 @@ def _batch_beside_other_dimension(batch: int, outcome: TrialOutcome) -> str | No
     )
 
 
-def _unpacked_batch(batch: int, outcome: TrialOutcome) -> str | None:
-    """Return the condition of what a layer returned and is unpacked along its batch, as if it were a tuple."""
-    last, known, error = outcome.last, outcome.weight_sizes, outcome.error
-    wanted = _UNPACKED.search(text_of(error)) if isinstance(error, ValueError) else None
-    if wanted is None or last is None or known is None or last.name != "unbind" or not last.taken:
+def _unpacked_state(batch: int, outcome: TrialOutcome, places: SourceMap) -> str | None:
+    """Return the condition of the state of a cell that has one, unpacked along its batch as if it had two."""
+    last, error = outcome.last, outcome.error
+    wanted = unpacked_names(text_of(error)) if isinstance(error, ValueError) else None
+    if error is None or wanted is None or last is None or last.name != "unbind" or not last.taken:
         return None
-    tensor = last.taken[0]
-    if tensor.dim() < 2 or tensor.shape[0] != batch or not known.is_fixed(tensor, -1):
+    layer = _called_layer(error, places)
+    if not isinstance(layer, (nn.GRUCell, nn.RNNCell)) or last.taken[0].shape[0] != batch:
         return None
-    return f"runs only where the batch is {wanted.group(1)}: a tensor is unpacked like a tuple, along its batch"
+    return f"runs only where the batch is {wanted}: {type(layer).__name__} returns one tensor, unpacked along its batch"
+
+
+def _called_layer(error: BaseException, places: SourceMap) -> nn.Module | None:
+    """Return the layer of ``self`` whose result the failed statement assigns: ``h, c = self.cell(x)``."""
+    running = functions_of_traceback(error, places)
+    statement = places.statement_of(running[-1].instruction) if running else None
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
+            owner = running[-1].owner
+            return None if owner is None else owner._modules.get(name)
+    return None
 
 
 def _state_of_length(error: BaseException | None) -> str | None:

@@ -13,7 +13,7 @@ from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
 from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
 from .flattening import condition_of_maps
-from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks
+from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks, place_of
 from .stated_images import condition_of_stated_image, with_stated_image
 
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
@@ -51,7 +51,7 @@ class ModelFaults:
             places, outcome = self._facts.places, run(trial) or outcome
             if self.is_conditional(trial, outcome) or (is_given and fails_without_inputs(trial, outcome, run, places)):
                 return True
-            if self.depends_on_batch(trial, run) is not None:
+            if outcome.error is not None and self.depends_on_batch(trial, run, outcome) is not None:
                 return True
             if self._fails_like_stated_image(trial, outcome, run) or self._has_maps(trial, outcome, run):
                 return True
@@ -67,20 +67,28 @@ class ModelFaults:
         self.only = (runs_only_where(trial, outcome) or "") if is_known else ""
         return bool(self.only)
 
-    def depends_on_batch(self, trial: Trial, run: Run) -> Trial | None:
+    def depends_on_batch(self, trial: Trial, run: Run, failed: TrialOutcome | None = None) -> Trial | None:
         """Return a failing trial with another batch, where with that the model is at fault; None if it is not.
 
         :attr:`only` is the condition under which it runs then. With inputs of another rank it must not run.
+
+        Args:
+            trial: The trial.
+            run: Runs another one.
+            failed: How the trial fails itself; the condition is to be about that operation.
         """
-        moved = with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else None
-        outcome = None if moved is None else run(moved)
-        if moved is None or outcome is None or outcome.error is None:
-            return None
-        found = runs_only_with_batch(moved, outcome)
-        if found is None or not all(_fails(run(other)) for other in of_other_ranks(moved)):
-            return None
-        self.only = found
-        return moved
+        places = self._facts.places
+        for moved in with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else ():
+            outcome = run(moved)
+            if outcome is None or outcome.error is None:
+                return None
+            if failed is not None and place_of(failed, places) != place_of(outcome, places):
+                return None
+            found = runs_only_with_batch(moved, outcome, places)
+            if found is not None and all(_fails(run(other)) for other in of_other_ranks(moved)):
+                self.only = found
+                return moved
+        return None
 
     def misses_stated_image(self, trial: Trial, run: Run) -> Trial | None:
         """Return a failing trial with the square image that the constructor states, if none of any edge runs.

@@ -7,7 +7,6 @@ others: a layer with weights refuses them before.
 
 from __future__ import annotations
 
-import dis
 import linecache
 import re
 from collections import defaultdict
@@ -21,6 +20,8 @@ import torch
 from ...model.capture.costs import MixedTypesError
 from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.returned_values import functions_of_traceback, returned_value
+from ...model.locations.bytecode.instructions import raising_instruction
+from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.source_map import SourceMap
 from ..evidence import own_frames
 from ..priors.inputs import optional_inputs
@@ -110,8 +111,8 @@ def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
 def _fails_by_itself(trial: Trial, place: tuple[object, ...], run: Run, places: SourceMap) -> bool:
     """Return whether a trial with inputs of another rank always fails, by reasons of its own.
 
-    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist. At another
-    ``place`` other arguments of the constructor might mend it.
+    Without a batch, for example, other sizes do not fit than with one, or a dimension does not exist, which no size
+    mends. Of other failures at another ``place`` other arguments of the constructor might be the remedy.
     """
     outcome = run(trial)
     if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
@@ -155,9 +156,7 @@ def _is_raised_on_purpose(error: BaseException | None) -> bool:
     entry = None if error is None else error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
-    if entry is None:
-        return False
-    return dis.opname[entry.tb_frame.f_code.co_code[entry.tb_lasti]] == "RAISE_VARARGS"
+    return entry is not None and is_raise(raising_instruction(entry))
 
 
 class _Effects:
@@ -206,8 +205,13 @@ class _Effects:
         return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
 
     def _place_of(self, outcome: TrialOutcome) -> tuple[object, ...]:
-        assert outcome.error is not None
-        return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, self._places))
+        return place_of(outcome, self._places)
+
+
+def place_of(outcome: TrialOutcome, places: SourceMap) -> tuple[object, ...]:
+    """Return the lines of the user's code that were running when a trial failed."""
+    assert outcome.error is not None
+    return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, places))
 
 
 def _multiples(trial: Trial, outcome: TrialOutcome) -> frozenset[object]:

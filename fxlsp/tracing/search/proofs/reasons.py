@@ -11,6 +11,7 @@ import torch
 
 from ...model.capture.costs import MixedTypesError
 from ...model.diagnosis.failures import text_of
+from ..evidence import unpacked_names
 from ..rules.ranks_dtypes import PRODUCTS, is_of_wrong_rank
 from ..rules.sizes import BROADCASTING, misfit_of
 from ..trials.runner import TrialOutcome
@@ -51,7 +52,7 @@ def reasons_of(outcome: TrialOutcome) -> frozenset[object]:
     if is_of_wrong_type(outcome):
         return frozenset({(type(error), text_of(error))})
     if call is None:
-        is_unpacked = isinstance(error, ValueError) and "values to unpack" in text_of(error)
+        is_unpacked = isinstance(error, ValueError) and unpacked_names(text_of(error), starred=True) is not None
         return frozenset({text_of(error)}) if is_unpacked else frozenset()
     if outcome.refuses_inputs:
         # An input may be something else than a tensor, such as the dict whose keys are asked for.

@@ -5,37 +5,11 @@ The modules register theirs when they are imported; ``registry`` says in which o
 
 from __future__ import annotations
 
-from . import (
-    argument_types,
-    argument_values,
-    lookups,
-    measured,
-    module_results,
-    omitted,
-    predicates,
-    rank_messages,
-    ranks_dtypes,
-    recurrent,
-    sequences,
-    size_messages,
-    sizes,
-)
-from .registry import RULES, Rule, RuleCounts, suggestions
+from importlib import import_module
 
-_REGISTERED = (
-    argument_types,
-    argument_values,
-    lookups,
-    measured,
-    module_results,
-    omitted,
-    predicates,
-    rank_messages,
-    ranks_dtypes,
-    recurrent,
-    sequences,
-    size_messages,
-    sizes,
-)
+from .registry import MODULES, RULES, Rule, RuleCounts, suggestions
+
+for _name in MODULES:
+    import_module(f".{_name}", __package__)
 
 __all__ = ["RULES", "Rule", "RuleCounts", "suggestions"]

@@ -9,7 +9,7 @@ from itertools import islice
 
 import torch
 
-from ..evidence import Evidence
+from ..evidence import Evidence, unpacked_names
 from ..priors.constructor import called_module
 from ..priors.tables import IDENTITY, VOCABULARY
 from ..synthesis import FIRST, FIRST_BY_NAME, RETURNS_FIRST, building_blocks
@@ -46,7 +46,6 @@ _LACKING = re.compile(r"'(?:types\.)?(\w+)' object has no attribute '(\w+)'")
 _MODULE_ATTRIBUTE = re.compile(r"'(?:Identity|Block)' object has no attribute '(\w+)'")
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 _LITERAL = re.compile(r"'(float|bool)' object (?:is not callable|has no attribute '(\w+)')")
-_UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 
 
 def init_groups(trial: Trial) -> list[tuple[Path, Group]]:
@@ -217,11 +216,10 @@ def _numbers_for_lists(evidence: Evidence) -> Iterator[Edit]:
             yield {path: first}
 
 
-@rule("length that is unpacked", "guess", says(_UNPACKED.pattern))
+@rule("length that is unpacked", "guess", lambda evidence: unpacked_names(evidence.text) is not None)
 def _unpacked_length(evidence: Evidence) -> Iterator[Edit]:
     """Give lists that the failing line names, and tensors, as many items or dimensions as it unpacks."""
-    match = _UNPACKED.search(evidence.text)
-    wanted = int(match.group(1)) if match is not None else 0
+    wanted = unpacked_names(evidence.text) or 0
     for path, group in init_groups(evidence.trial):
         if group.kind in ("list", "tuple") and group.items and name_of(path) in evidence.words:
             first = group.items[0][1]

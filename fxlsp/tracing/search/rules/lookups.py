@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from types import FrameType, FunctionType
@@ -12,7 +11,7 @@ from typing import Any
 import torch
 
 from ..conditions import setting_conditions
-from ..evidence import Evidence
+from ..evidence import Evidence, unpacked_names
 from ..priors.class_body import is_torchs, tree_of
 from ..priors.tables import SEQUENCE
 from ..size_edits import equalised
@@ -40,8 +39,6 @@ _MOST_KEYS = 4
 """Keys of one dict that are tried."""
 _Dict = Mapping[Any, Any] | torch.nn.ModuleDict
 
-
-_NAMES_WANTED = re.compile(r"values to unpack \(expected (\d+)")
 _PURE = frozenset({"split", "chunk", "unbind", "tolist"})
 """Methods that may be called once more to see what they return."""
 
@@ -67,10 +64,10 @@ def _unset(evidence: Evidence) -> Iterator[Edit]:
 @rule("items that are unpacked", "kind", lambda evidence: isinstance(evidence.error, ValueError))
 def _unpacked_items(evidence: Evidence) -> Iterator[Edit]:
     """Give what the failing line unpacks as many items as it has names for them."""
-    match, trial = _NAMES_WANTED.search(evidence.text), evidence.trial
-    if match is None or not evidence.frames:
+    wanted, trial = unpacked_names(evidence.text), evidence.trial
+    if wanted is None or not evidence.frames:
         return
-    (frame, line), wanted = evidence.frames[0], int(match.group(1))
+    frame, line = evidence.frames[0]
     for subject, depth in _unpacked(tree_of(frame.f_code), line - frame.f_code.co_firstlineno + 1, wanted):
         if not all(_is_pure(node) for node in ast.walk(subject)):
             continue

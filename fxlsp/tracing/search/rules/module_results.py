@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ..evidence import Evidence
+from ..evidence import Evidence, unpacked_names
 from ..priors.tables import IDENTITY
 from ..synthesis import RETURNS_FIRST
 from ..trials.values import Edit, Guess, Open, Path, Returning, Text, is_item, leaves, name_of
@@ -15,7 +15,6 @@ from .registry import rule
 _MOST = 4
 """Modules that are tried."""
 _Change = Callable[[Returning], Returning]
-_UNPACKED = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NO_ATTRIBUTE = re.compile(
     r"'(?:FakeTensor|Tensor|types\.SimpleNamespace|SimpleNamespace)' object has no attribute '(\w+)'"
 )
@@ -43,8 +42,8 @@ def _returned(evidence: Evidence) -> Iterator[Edit]:
 def _wanted(evidence: Evidence) -> _Change | None:
     """Return how the result of a module has to change; None if the error does not say."""
     error, text, failing = evidence.error, evidence.text, evidence.outcome.failing
-    if (match := _UNPACKED.search(text)) is not None:
-        count = int(match.group(1))
+    count = unpacked_names(text, starred=True)
+    if count is not None:
         return lambda returning: Returning(count=count)
     if (match := _NO_ATTRIBUTE.search(text)) is not None and not _NO_ITEMS.search(text):
         name = match.group(1)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..evidence import Evidence
+from ..evidence import Evidence, unpacked_names
 from ..priors.tables import BATCH
 from ..trials.values import (
     DType,
@@ -84,14 +84,14 @@ def _both_of_one_rank(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit
             yield from reranked(evidence.trial, rank, wanted)
 
 
-@message_rule("rank that is unpacked", r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)")
-def _unpacked(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+@rule("rank that is unpacked", "message", lambda evidence: evidence.is_called)
+def _unpacked(evidence: Evidence) -> Iterator[Edit]:
     """Give a tensor whose shape is unpacked one dimension for each name, or make it a list of as many."""
-    wanted = int(match.group(1))
-    for _, tensor in tensors(evidence.trial):
-        if len(tensor.shape) != wanted:
-            yield from reranked(evidence.trial, len(tensor.shape), wanted)
-    yield from ({path: several(tensor, wanted)} for path, tensor in tensors(evidence.trial))
+    for wanted in filter(None, (unpacked_names(text, starred=True) for text in evidence.texts)):
+        for _, tensor in tensors(evidence.trial):
+            if len(tensor.shape) != wanted:
+                yield from reranked(evidence.trial, len(tensor.shape), wanted)
+        yield from ({path: several(tensor, wanted)} for path, tensor in tensors(evidence.trial))
 
 
 @message_rule("fewer dimensions", r"repeat dims can not be smaller")

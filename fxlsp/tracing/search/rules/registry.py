@@ -33,7 +33,7 @@ MODULES = (
     "size_messages",
     "measured",
 )
-"""Modules with rules, in the order in which those of one stage are tried."""
+"""Modules with rules, in the order in which those of one stage are tried. The package imports them."""
 ReadMatch = Callable[[Evidence, "re.Match[str]"], Iterator[Edit]]
 
 

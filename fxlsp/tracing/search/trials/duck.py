@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dis
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from opcode import opmap
-from types import CodeType, FrameType
 from typing import Any
 
 import torch
 import torch.fx
 
 from ...isolation.torch_private.modules import repeated_length
+from ...model.locations.bytecode.instructions import instruction_of
+from ...model.locations.bytecode.opcodes import indexes, unpacked_count, unpacked_from_result
 from .values import RESULT, Guess, Open, Path
 
 _UNKNOWN_LENGTH = 3
@@ -30,8 +28,6 @@ _SIZE = re.compile(r"(get_)?(.*_)?(size|dim|len|length|width|count|channels|num)
 _LISTING = frozenset({"children", "named_children", "modules", "named_modules", "parameters", "named_parameters"})
 """Methods that only modules have, and that list what is in one."""
 _MAPPING = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault"})
-
-_INDEXING = frozenset(opmap[name] for name in ("BINARY_SUBSCR", "STORE_SUBSCR") if name in opmap)
 
 PartMaker = Callable[[str, str], tuple[Guess, Any]]
 """From the key and the name of a part to what it is guessed to be, and the value for that."""
@@ -148,13 +144,14 @@ class DuckValue(int):
         repeated = repeated_length(frame)
         if repeated is not None:
             return iter([int(self)] * repeated)
-        self.fxlsp_use.length = _unpacked_into(frame) or self.fxlsp_use.known_length()
+        self.fxlsp_use.length = unpacked_count(instruction_of(frame)) or self.fxlsp_use.known_length()
         return iter([self[index] for index in range(self.fxlsp_use.length)])
 
     def __len__(self) -> int:
         # ``tuple(x)`` asks for a length too.
         frame = sys._getframe(1)
-        if _is_index_of(frame):
+        # A tensor asks each index whether it is a sequence.
+        if indexes(instruction_of(frame)):
             raise TypeError(f"object of type {type(self).__name__!r} has no len()")
         return repeated_length(frame) or self.fxlsp_use.known_length()
 
@@ -163,8 +160,7 @@ class DuckValue(int):
         if given:
             self.fxlsp_use.ran = max(self.fxlsp_use.ran, len(args) + len(kwargs))
             self.fxlsp_use.by_name = self.fxlsp_use.by_name or not args
-            frame = sys._getframe(1)
-            count = _unpacked_next(frame.f_code, frame.f_lasti)
+            count = unpacked_from_result(instruction_of(sys._getframe(1)))
             self.fxlsp_use.unpacked = self.fxlsp_use.unpacked or count
             return (given[0],) * count if count else given[0]
         if not args and not kwargs and "callable" in sys._getframe(1).f_code.co_names:
@@ -257,33 +253,6 @@ def _mapping_method(self: DuckValue, name: str) -> Callable[..., Any]:
         return None if name == "update" else []
 
     return method
-
-
-def _unpacked_into(frame: FrameType) -> int | None:
-    """Return into how many names ``frame`` unpacks right now; None if it does not."""
-    code, at = frame.f_code.co_code, frame.f_lasti
-    return code[at + 1] if 0 <= at < len(code) and code[at] == opmap["UNPACK_SEQUENCE"] else None
-
-
-def _is_index_of(frame: FrameType) -> bool:
-    """Return whether ``frame`` indexes: a tensor asks each index whether it is a sequence."""
-    code, at = frame.f_code.co_code, frame.f_lasti
-    return 0 <= at < len(code) and code[at] in _INDEXING
-
-
-_BETWEEN = ("CACHE", "PRECALL", "CALL", "EXTENDED_ARG")
-
-
-@lru_cache(maxsize=64)
-def _unpacked_next(code: CodeType, at: int) -> int:
-    """Return into how many names an instruction's result is unpacked; 0 if it is not."""
-    following = (each for each in dis.get_instructions(code) if each.offset > at)
-    after = next((each for each in following if each.opname not in _BETWEEN), None)
-    if after is None or after.opname not in ("UNPACK_SEQUENCE", "UNPACK_EX"):
-        return 0
-    # ``a, *rest, b``: the targets before and after the starred one, and one item for that.
-    count = after.arg or 0
-    return count if after.opname == "UNPACK_SEQUENCE" else (count & 0xFF) + (count >> 8) + 1
 
 
 _SHAPE = re.compile(r"(.*_)?(img|image|input|in|obs(ervation)?|state|data|sample|feature)_?(shape|dims)")

@@ -19,8 +19,8 @@ from ...isolation.torch_private.modules import batches_of_one
 from ...model import module_tree
 from ...model.building.builder import seed
 from ...model.building.construction import Constructions, construct
+from ...model.building.evaluation import evaluate
 from ...model.building.fake_tensors import as_fake
-from ...model.building.recipes import evaluate
 from ...model.capture.costs import (
     MixedTypesError,
     OperatorCosts,

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from fxlsp.tracing.model.building.recipes import default_inputs, evaluate_arguments
+from fxlsp.tracing.model.building.evaluation import default_inputs, evaluate_arguments
 
 
 @dataclass(frozen=True)
@@ -39,5 +39,5 @@ def test_an_annotated_tensor_is_made_with_its_sizes(name: str) -> None:
 
     Net.forward.__annotations__["x"] = Annotation(dimensions, dtypes)
     module = ModuleType("net")
-    assert default_inputs(Net(), Net, module) == (text, "default")
+    assert default_inputs(Net(), Net) == (text, "default")
     assert evaluate_arguments(text, module).kwargs["x"].shape == shape

@@ -19,7 +19,7 @@ from ....isolation.torch_private import (
 )
 from ....model import module_tree
 from ....model.capture.tracer import ModulePathTracer
-from ....model.locations.bytecode import walk_out
+from ....model.locations.bytecode.instructions import walk_out
 from ....model.locations.code_origin import is_torch
 from ....model.locations.source_map import CallStack
 

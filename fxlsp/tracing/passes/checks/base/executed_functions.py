@@ -21,9 +21,11 @@ import torch
 from .....report.locations import Location
 from ....model import module_tree
 from ....model.capture.tracer import ModulePathTracer, forward_code
+from ....model.locations.bytecode.instructions import Instruction
+from ....model.locations.bytecode.spans import HAS_COLUMNS
 from ....model.locations.class_text import code_of
 from ....model.locations.expressions import span_of
-from ....model.locations.source_map import CallStack, Instruction, SourceMap
+from ....model.locations.source_map import CallStack, SourceMap
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -233,7 +235,7 @@ class ExecutedFunctions:
     def location(self, function: ExecutedFunction, node: ast.AST) -> Location:
         """Return the location of a syntax node of a function."""
         code = function.code
-        if not hasattr(code, "co_positions"):
+        if not HAS_COLUMNS:
             return self._places.line(code.co_filename, span_of(node).line, code.co_name)
         return self._places.location(code.co_filename, span_of(node), code.co_name)
 

@@ -15,7 +15,7 @@ from .....report.locations import Location, RelatedPlace
 from ....model import module_tree
 from ....model.building.registrations import RunningCode
 from ....model.capture.tracer import TracedCall
-from ....model.locations.source_map import Instruction
+from ....model.locations.bytecode.instructions import Instruction
 from .call_tree import EnteredCall
 from .pass_result import PassResult
 

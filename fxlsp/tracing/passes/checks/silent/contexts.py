@@ -6,7 +6,6 @@ A problem is reported if the user's code entered one, under any name, and nodes 
 from __future__ import annotations
 
 import ast
-import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator
@@ -24,9 +23,12 @@ from .....report.codes import CONTEXT_DROPPED
 from .....report.locations import Location
 from .....report.problems import Problem
 from ....model.capture.tracer import ModulePathTracer
+from ....model.locations.bytecode.instructions import Instruction
+from ....model.locations.bytecode.opcodes import context_entries
+from ....model.locations.bytecode.spans import HAS_COLUMNS
 from ....model.locations.class_text import code_of
 from ....model.locations.code_origin import is_torch
-from ....model.locations.source_map import CallStack, Instruction
+from ....model.locations.source_map import CallStack
 from ..base.check import Check
 from ..base.executed_functions import UNRESOLVED, ExecutedFunction
 from ..base.pass_result import PassResult
@@ -40,7 +42,6 @@ _MANAGERS: tuple[tuple[type, str], ...] = (
     (torch.autograd.graph.saved_tensors_hooks, "saved_tensors_hooks"),
     (torch.autograd.profiler.record_function, "record_function"),
 )
-_ENTERS = ("BEFORE_WITH", "SETUP_WITH", "LOAD_SPECIAL")
 
 
 @dataclass
@@ -213,7 +214,7 @@ def _of_item(traced: PassResult, instruction: Instruction, entry: _Entry) -> Loc
     """Return the location of the ``with`` item that an instruction enters, else None."""
     code, offset, _ = instruction
     function = traced.executed.with_code(code)
-    if function is None or dis.opname[code.co_code[offset]] not in _ENTERS:
+    if function is None or offset not in context_entries(code):
         return None
     line = traced.places.locate(code, offset).line
     statements = [
@@ -239,14 +240,11 @@ def _entered_item(
     """
     code, offset, _ = instruction
     place = traced.places.locate(code, offset)
-    if hasattr(code, "co_positions"):
+    if HAS_COLUMNS:
         for item in items:
             if traced.executed.location(function, item) == place:
                 return item
-    turn = sum(
-        dis.opname[code.co_code[earlier]] in _ENTERS and traced.places.locate(code, earlier) == place
-        for earlier in range(0, offset, 2)
-    )
+    turn = sum(earlier < offset and traced.places.locate(code, earlier) == place for earlier in context_entries(code))
     # Code that is reached in several ways, such as a ``finally``, is compiled several times.
     return items[turn % len(items)]
 

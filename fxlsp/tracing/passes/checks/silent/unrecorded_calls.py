@@ -21,9 +21,9 @@ from .....report.codes import CHECKPOINT, CONTEXT_DROPPED, CUSTOM_BACKWARD, RAND
 from .....report.problems import Problem
 from ....isolation.torch_private import CHECKPOINT_PARTS
 from ....model.capture.tracer import ModulePathTracer
+from ....model.locations.bytecode.instructions import Instruction
 from ....model.locations.class_text import code_of
 from ....model.locations.expressions import span_of
-from ....model.locations.source_map import Instruction
 from ..base.call_recorder import CallRecorder, FunctionToRecord, RecordedCall
 from ..base.check import Check
 from ..base.executed_functions import ExecutedFunction

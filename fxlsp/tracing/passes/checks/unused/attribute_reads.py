@@ -7,7 +7,6 @@ any.
 
 from __future__ import annotations
 
-import dis
 import os
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from types import CodeType, FunctionType
 import torch
 
 from ....model import module_tree
+from ....model.locations.bytecode.opcodes import reads_attribute
 from ....model.locations.class_text import code_of
 from ....model.locations.code_origin import is_installed
 from ....model.locations.source_map import SourceMap
@@ -65,7 +65,7 @@ class AttributeReads:
             or self._class_reads(type(owner), name)
             or any(self._reads_any(cls) for cls in self._classes_around(path, owner))
             or self._syntax.may_read(frozenset(cls.__name__ for cls in _bases(type(owner))), name)
-            or any(_reads(code, name, except_own=True) for code in self._codes)
+            or any(reads_attribute(code, name, except_own=True) for code in self._codes)
         )
 
     def is_read_elsewhere(self, name: str) -> bool:
@@ -76,7 +76,7 @@ class AttributeReads:
         if (cls, name) not in self._read_by_class:
             related = {base for each in (cls, *_subclasses(cls)) for base in _bases(each)}
             codes = (code for base in related for code in _codes_of(base))
-            self._read_by_class[cls, name] = any(_reads(code, name) for code in codes)
+            self._read_by_class[cls, name] = any(reads_attribute(code, name) for code in codes)
         return self._read_by_class[cls, name]
 
     def _classes_around(self, path: str, owner: torch.nn.Module) -> Iterator[type]:
@@ -164,26 +164,3 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _nested(constant)
-
-
-def _reads(code: CodeType, name: str, except_own: bool = False) -> bool:
-    """Return whether ``code`` reads an attribute of this name.
-
-    ``except_own`` leaves out reads of its own first argument.
-    """
-    if name not in code.co_names:
-        return False
-    own = code.co_varnames[0] if code.co_varnames else None
-    of: object = None
-    for instruction in dis.get_instructions(code):
-        if instruction.argval == name and _is_attribute(instruction.opname) and not (except_own and of == own):
-            return True
-        loads_local = instruction.opname.startswith("LOAD_FAST")
-        # Since Python 3.13 one instruction may load two variables; the last is on top.
-        loaded = instruction.argval[-1:] if isinstance(instruction.argval, tuple) else (instruction.argval,)
-        of = loaded[0] if loads_local and loaded else None
-    return False
-
-
-def _is_attribute(operation: str) -> bool:
-    return operation in ("LOAD_ATTR", "LOAD_METHOD") or operation.startswith("LOAD_SUPER")

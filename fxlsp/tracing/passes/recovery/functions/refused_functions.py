@@ -20,10 +20,15 @@ from ....isolation.torch_private.modules import compiled_function
 from ....model import module_tree
 from ....model.locations.code_origin import is_installed
 from ..context import GraphRecorder, RecoveryContext
-from ..proxies.proxies import REPLACED
 from ..pytree import is_proxy, leaves
 from .builtin_shadows import shadows_for
 from .foreign_functions import einops_functions, run_on_values
+
+REPLACED = "_fxlsp_replaced"
+"""Attribute of a function that replaces one of torch's during a pass: the replaced function.
+
+torch's C++ code looks a method up on ``torch.Tensor`` by its name to pass it on, and so finds the replacement.
+"""
 
 _FACTORIES = (
     *("tensor", "as_tensor", "scalar_tensor", "zeros", "ones", "empty", "full", "rand", "randn", "randint"),

@@ -10,7 +10,7 @@ from typing import Any
 from .....report.codes import CONTROL_FLOW
 from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import Unknown
-from ....model.locations.source_map import Instruction
+from ....model.locations.bytecode.instructions import Instruction
 from ..context import RecoveryContext
 
 _MOST_EQUAL_ANSWERS = 256

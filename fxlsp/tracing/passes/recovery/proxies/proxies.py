@@ -14,19 +14,13 @@ import torch.fx
 from torch.fx.proxy import Attribute
 
 from ...checks.silent.tensor_attributes import ASSIGNABLE
+from ..functions.refused_functions import REPLACED
 from .proxy_operations import ProxyOperations
 
 
 def _operations(proxy: Any) -> ProxyOperations:
     operations: ProxyOperations = proxy.tracer.proxy_operations
     return operations
-
-
-REPLACED = "_fxlsp_replaced"
-"""Attribute of a function that replaces one of torch's during a pass: the replaced function.
-
-torch's C++ code looks a method up on ``torch.Tensor`` by its name to pass it on, and so finds the replacement.
-"""
 
 
 class _Valued:

@@ -25,10 +25,12 @@ from .....report.codes import (
 )
 from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import UNKNOWN, Unknown
+from ....model.locations.bytecode.instructions import Instruction, instruction_of
+from ....model.locations.bytecode.opcodes import unpacked_count
+from ..caller_expression import CallerExpression
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
 from ..functions.foreign_functions import ForeignFunctions
 from .branch_choice import BranchChoice
-from .caller_expression import CallerExpression, unpacked_count
 from .type_tests import TypeTests
 
 
@@ -41,7 +43,7 @@ class ProxyOperations:
         self._context = context
         self._recorder = recorder
         self._branches = BranchChoice(context)
-        self._compared_raw: tuple[object, int] | None = None
+        self._compared_raw: Instruction | None = None
 
     def truth(self, proxy: Any) -> bool:
         """Return ``bool(proxy)``, with a finding; the likely branch if it depends on data."""
@@ -50,7 +52,7 @@ class ProxyOperations:
 
     def iterator(self, proxy: Any, frame: FrameType) -> Iterator[Any]:
         """Return ``iter(proxy)``; plain proxies too unpack into a fixed number of targets."""
-        count = unpacked_count(frame)
+        count = unpacked_count(instruction_of(frame))
         if count is not None:
             length = self._checked_length(proxy, count)
             known = [proxy[index] for index in range(min(count, length))]
@@ -215,13 +217,13 @@ class ProxyOperations:
                 if not expression.stores():
                     # As a new key a plain proxy is accepted, which no other one finds again.
                     self._context.note(INDEX, KeyError(torch.fx.Proxy.__repr__(proxy)))
-                self._compared_raw = (frame.f_code, frame.f_lasti)
+                self._compared_raw = expression.instruction
                 return hash(value)
         return object.__hash__(proxy)
 
     def equals(self, proxy: Any, other: object, frame: FrameType) -> Any:
         """Return a node of ``proxy == other``, or the result where a dict compares keys."""
-        if self._compared_raw == (frame.f_code, frame.f_lasti):
+        if self._compared_raw == instruction_of(frame):
             return self._context.value_of(proxy) == self._context.values_in(other)
         return self._recorder.create_proxy("call_function", operator.eq, (proxy, other), {})
 

@@ -13,8 +13,8 @@ from .....report.codes import TYPE_TEST
 from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import Unknown
 from ....model.locations.source_map import SourceMap
+from ..caller_expression import UNRESOLVED, CallerExpression
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
-from .caller_expression import UNRESOLVED, CallerExpression
 
 
 class TypeTests:
@@ -126,7 +126,7 @@ def _is_python_test(places: SourceMap, frame: FrameType) -> bool:
     if frame.f_code is torch.is_tensor.__code__:
         return True
     expression = CallerExpression(places, frame)
-    return expression.is_shown and (expression.opcode == "MATCH_CLASS" or expression.called() == "isinstance")
+    return expression.is_shown and (expression.matches_class() or expression.called() == "isinstance")
 
 
 def _is_tensor_type(wanted: Any) -> bool:
@@ -143,7 +143,7 @@ def _type_wanted(places: SourceMap, frame: FrameType) -> Any:
     expression = CallerExpression(places, frame)
     if not expression.is_shown:
         return UNRESOLVED
-    if expression.opcode == "MATCH_CLASS":
+    if expression.matches_class():
         pattern = expression.class_pattern()
         return UNRESOLVED if pattern is None else expression.resolved(pattern.cls)
     call = expression.call()

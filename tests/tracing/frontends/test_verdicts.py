@@ -1,0 +1,321 @@
+"""Verdicts of torch.export and torch.compile, each compared with torch itself, and where their problems are."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import torch
+
+from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
+from tests.support.worker import Worker
+
+pytestmark = pytest.mark.filterwarnings("default")
+"""torch warns in its own code, which runs in the process of the tests too, as that of a user would."""
+
+HAS_COLUMNS = sys.version_info >= (3, 11)
+MODEL = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(8, 4)
+
+    def forward(self, x):
+        y = self.a(x)
+        {statement}
+        return y
+"""
+LINE = 12
+"""Of the statement."""
+FINE = MODEL.format(statement="y = torch.relu(y)")
+BRANCH = MODEL.format(statement="if y.sum() > 0: y = y + 1")
+BRANCH_ON_CALL = MODEL.format(statement="if torch.any(y > 0): y = y + 1")
+NUMBER = MODEL.format(statement="print(y.shape); y = y * x.mean().item()")
+LOOP = MODEL.format(statement="for _ in range(2): y = y + 1; print(y.shape)")
+FIXED = MODEL.format(statement="y = self.a(x.view(2, -1))")
+EVEN = MODEL.format(statement="y = self.a(x.view(2, x.shape[0] // 2, 8))")
+
+
+def verdict(worker: Worker, path: str, frontend: str, inputs: str = "torch.randn(2, 8)") -> FrontendVerdict:
+    message = worker.answer(f"{path}:Net", "Net()", inputs, frontend=frontend)
+    assert message["type"] == "frontend", message
+    return FrontendVerdict.from_json(message["verdict"])
+
+
+def model_of(path: str) -> torch.nn.Module:
+    """The same model as a user makes it."""
+    spec = importlib.util.spec_from_file_location("model_of_a_test", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    model: torch.nn.Module = module.Net()
+    return model
+
+
+def exports(path: str, x: torch.Tensor, with_dynamic_batch: bool) -> bool:
+    """Return what torch itself does."""
+    shapes: Any = {"x": {0: torch.export.Dim("batch")}} if with_dynamic_batch else None
+    with suppress(Exception):
+        torch.export.export(model_of(path), (x,), dynamic_shapes=shapes, strict=False)
+        return True
+    return False
+
+
+def compiles_whole(path: str, x: torch.Tensor) -> bool:
+    """Return what torch itself does."""
+    torch._dynamo.reset()
+    whole: Any = torch.compile(model_of(path), fullgraph=True, backend="eager")
+    with suppress(Exception):
+        whole(x)
+        return True
+    return False
+
+
+def lines_of_breaks(path: str, x: torch.Tensor) -> list[int]:
+    """Return the lines at which torch itself continues with another graph."""
+    explained: Any = torch._dynamo.explain(model_of(path))(x)
+    return [reason.user_stack[-1].lineno for reason in explained.break_reasons]
+
+
+def line_of(problem: FrontendProblem) -> int | None:
+    return None if problem.location is None else problem.location.line
+
+
+def text_at(path: str, problem: FrontendProblem) -> str:
+    place = problem.location
+    assert place is not None
+    assert place.file == path
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()[place.line - 1][place.column - 1 : place.end_column - 1]
+
+
+X = torch.randn(2, 8)
+
+
+def test_a_model_that_every_front_end_takes(any_worker: Worker, write: Callable[..., str]) -> None:
+    path = write(FINE)
+    exported, compiled = verdict(any_worker, path, "export"), verdict(any_worker, path, "compile")
+    assert (exported.verdict, exported.batch, exported.problems) == ("ok", "dynamic", ())
+    assert exported.summary == "exports with a dynamic batch"
+    assert (compiled.verdict, compiled.summary, compiled.problems) == ("ok", "compiles as one graph", ())
+    assert exports(path, X, with_dynamic_batch=True)
+    assert compiles_whole(path, X)
+
+
+@pytest.mark.parametrize(
+    ("model", "condition"), [(BRANCH, "y.sum() > 0"), (BRANCH_ON_CALL, "torch.any(y > 0)")], ids=["compared", "called"]
+)
+def test_a_branch_on_data_is_refused_by_export_and_splits_the_graph_of_compile(
+    model: str, condition: str, worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(model)
+    exported, compiled = verdict(worker, path, "export"), verdict(worker, path, "compile")
+    assert (exported.verdict, exported.summary, exported.batch) == ("problem", "1 problem", None)
+    assert (compiled.verdict, compiled.summary) == ("problem", "1 graph break")
+    (refused,), (split,) = exported.problems, compiled.problems
+    assert line_of(refused) == LINE
+    assert line_of(split) == LINE
+    if HAS_COLUMNS:
+        assert text_at(path, refused) == condition
+        # Older versions of torch give a line alone, on which more than the condition may be meant.
+        assert text_at(path, split) in (condition, f"if {condition}: y = y + 1")
+    assert refused.message.startswith(refused.headline)
+    assert not exports(path, X, with_dynamic_batch=False)
+    assert not compiles_whole(path, X)
+    assert lines_of_breaks(path, X) == [LINE]
+
+
+def test_compile_breaks_where_a_value_leaves_the_graph_which_export_takes(
+    worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(NUMBER)
+    exported, compiled = verdict(worker, path, "export"), verdict(worker, path, "compile")
+    assert (exported.verdict == "ok") == exports(path, X, with_dynamic_batch=True)
+    lines = lines_of_breaks(path, X)
+    assert set(lines) == {LINE}
+    assert {line_of(problem) for problem in compiled.problems} == {LINE}
+    if HAS_COLUMNS:
+        assert len(compiled.problems) in (1, len(lines))
+    assert not compiles_whole(path, X)
+
+
+def test_a_function_that_is_left_uncompiled_as_a_whole_counts_as_a_break(
+    worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(LOOP)
+    compiled = verdict(worker, path, "compile")
+    assert (compiled.verdict, compiled.summary) == ("problem", "1 graph break")
+    assert line_of(compiled.problems[0]) == LINE
+    assert not compiles_whole(path, X)
+
+
+def test_a_batch_that_the_code_fixes_is_named_with_the_expression_that_fixes_it(
+    worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(FIXED)
+    exported = verdict(worker, path, "export")
+    assert (exported.verdict, exported.batch) == ("ok", "fixed")
+    assert exported.summary == "exports, but only with the batch fixed at 2"
+    (problem,) = exported.problems
+    assert line_of(problem) == LINE
+    if HAS_COLUMNS:
+        # Versions of torch fix it at the view, or at the layer that takes its result.
+        assert "x.view(2, -1)" in text_at(path, problem)
+    assert not exports(path, X, with_dynamic_batch=True)
+    assert exports(path, X, with_dynamic_batch=False)
+
+
+def test_a_batch_of_one_is_no_reason_to_call_the_batch_fixed(worker: Worker, write: Callable[..., str]) -> None:
+    assert verdict(worker, write(FINE), "export", "torch.randn(1, 8)").batch == "dynamic"
+    fixed = verdict(worker, write(FIXED.replace("view(2", "view(1")), "export", "torch.randn(1, 8)")
+    assert fixed.summary == "exports, but only with the batch fixed at 1"
+    assert line_of(fixed.problems[0]) == LINE
+
+
+def test_a_model_that_takes_even_batches_alone_has_no_fixed_batch(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(EVEN)
+    exported = verdict(worker, path, "export", "torch.randn(4, 8)")
+    x = torch.randn(4, 8)
+    assert (exported.batch == "dynamic") == exports(path, x, with_dynamic_batch=True)
+    assert exports(path, x, with_dynamic_batch=False)
+    if exported.batch != "dynamic":
+        assert (exported.verdict, exported.batch) == ("ok", "limited")
+        assert exported.summary == "exports, but takes only some batches"
+
+
+STATES = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.GRU(8, 16, num_layers=2, batch_first=True)
+
+    def forward(self, x, h):
+        return self.a(x, h)[0]
+"""
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_state_whose_layers_are_as_many_as_the_batch_fixes_no_batch(
+    batch: int, worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(STATES.replace("num_layers=2", f"num_layers={batch}"))
+    inputs = f"torch.randn({batch}, 10, 8), torch.zeros({batch}, {batch}, 16)"
+    exported = verdict(worker, path, "export", inputs)
+    assert (exported.verdict, exported.batch) == ("ok", None)
+    assert exported.summary == "exports, with the sizes of its inputs"
+
+
+def test_a_batch_that_only_layers_of_torch_fix_is_fixed_too(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(
+        "import torch\nfrom torch import nn\n\n\ndef Net():\n"
+        "    return nn.Sequential(nn.Linear(8, 4), nn.Flatten(0), nn.Linear(8, 4))\n"
+    )
+    exported = verdict(worker, path, "export")
+    assert (exported.verdict, exported.batch) == ("ok", "fixed")
+
+
+INSIDE = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            x = x + 1
+        return x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 4), Block()
+
+    def forward(self, x):
+        return self.b(self.a(x)) + 1
+"""
+
+
+def test_a_branch_inside_of_a_submodule_is_one_graph_break(worker: Worker, write: Callable[..., str]) -> None:
+    compiled = verdict(worker, write(INSIDE), "compile")
+    assert (compiled.verdict, compiled.summary) == ("problem", "1 graph break")
+    assert line_of(compiled.problems[0]) == 7
+
+
+def test_compile_that_is_disabled_is_not_asked(worker: Worker, write: Callable[..., str]) -> None:
+    disabled = "import torch._dynamo\ntorch._dynamo.config.disable = True\n"
+    found = verdict(worker, write(disabled + FINE), "compile")
+    assert found.verdict == "unavailable"
+    assert "disabled" in found.problems[0].headline
+
+
+def test_what_compile_would_suppress_is_a_problem_all_the_same(worker: Worker, write: Callable[..., str]) -> None:
+    suppressed = "import torch._dynamo\ntorch._dynamo.config.suppress_errors = True\n"
+    found = verdict(worker, write(suppressed + MODEL.format(statement="y = torch.cat([y, x], 0)")), "compile")
+    assert found.verdict == "problem"
+
+
+def test_inputs_without_a_common_first_size_are_exported_as_they_are(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(FINE.replace("forward(self, x)", "forward(self, x, other)").replace("relu(y)", "relu(y) + other"))
+    exported = verdict(worker, path, "export", "torch.randn(2, 8), torch.randn(4)")
+    assert (exported.verdict, exported.batch) == ("ok", None)
+    assert exported.summary == "exports, with the sizes of its inputs"
+
+
+def test_what_the_first_export_leaves_in_the_model_does_not_spoil_the_second(
+    worker: Worker, write: Callable[..., str]
+) -> None:
+    keep = "self.last = y if not hasattr(self, 'last') else self.last + y; y = self.a(x.view(2, -1)) + self.last"
+    path = write(MODEL.format(statement=keep))
+    kept = verdict(worker, path, "export")
+    assert (kept.verdict == "ok") == exports(path, X, with_dynamic_batch=False)
+    assert kept.batch != "dynamic"
+
+
+@pytest.mark.parametrize("frontend", ["export", "compile"])
+def test_an_operation_that_fails_is_the_problem_at_its_expression(
+    frontend: str, worker: Worker, write: Callable[..., str]
+) -> None:
+    path = write(MODEL.format(statement="y = torch.cat([y, x], 0)"))
+    found = verdict(worker, path, frontend)
+    assert found.verdict == "problem"
+    assert line_of(found.problems[-1]) == LINE
+
+
+@pytest.mark.parametrize("frontend", ["export", "compile"])
+def test_a_process_that_ends_itself_is_a_death_and_the_next_request_is_answered(
+    frontend: str, worker: Worker, write: Callable[..., str]
+) -> None:
+    act = "__import__('os')._exit(3) if torch.compiler.is_compiling() else None"
+    path = write(MODEL.format(statement=act))
+    message = worker.answer(f"{path}:Net", "Net()", "torch.randn(2, 8)", frontend=frontend)
+    assert (message["type"], message["exit"], message["limit"]) == ("failed", 3, None)
+    assert verdict(worker, write(FINE), frontend).verdict == "ok"
+
+
+def test_a_front_end_that_hangs_ends_at_its_limit(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(MODEL.format(statement="while torch.compiler.is_compiling(): pass"))
+    message = worker.answer(f"{path}:Net", "Net()", "torch.randn(2, 8)", frontend="export", seconds=4)
+    assert (message["type"], message["limit"]) == ("failed", "time")
+
+
+def test_a_file_with_slow_imports_is_asked_from_its_checkpoint_too(worker: Worker, write: Callable[..., str]) -> None:
+    write("import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\none = 1\n", "slow.py")
+    path = write(FINE.replace("from torch import nn", "from torch import nn\nfrom slow import one"))
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(2, 8)").verdict.traceable
+    assert [verdict(worker, path, frontend).verdict for frontend in ("export", "compile")] == ["ok", "ok"]
+
+
+def test_inputs_that_cannot_be_made_are_a_failure(worker: Worker, write: Callable[..., str]) -> None:
+    message = worker.answer(f"{write(FINE)}:Net", "Net()", "torch.randn(2, missing)", frontend="export")
+    assert message["type"] == "failure"
+    assert "missing" in message["failure"]["failure"]["message"]
