@@ -108,7 +108,9 @@ ORDERS = {
     """,
     "tracing/search/proofs": """
         reasons
-        coincidences, proof
+        proof
+        flattening, stated_images, transpositions
+        coincidences
         faults
     """,
     "tracing/passes": """
