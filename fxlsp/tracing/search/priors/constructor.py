@@ -309,7 +309,7 @@ def takes_any_fields(cls: type) -> bool:
     is_plain = inspect.getmro(cls)[1:] == (object,)
     if not is_plain and not issubclass(cls, dict):
         return False
-    made = cls.__init__
+    made = inspect.getattr_static(cls, "__init__")
     if made is dict.__init__:
         return True
     if not isinstance(made, types.FunctionType):
