@@ -100,9 +100,9 @@ def _needed(call: TorchCall, name: str, given: list[torch.Tensor]) -> Misfit | N
 
 def _of_attention(call: TorchCall, given: list[torch.Tensor]) -> Misfit:
     """Return which of query, key and value has not as many features as its projection takes, else the query."""
-    wanted = [call.args[3]] * 3
-    if call.kwargs.get("use_separate_proj_weight"):
-        wanted = [call.kwargs[f"{each}_proj_weight"].shape[-1] for each in "qkv"]
+    is_separate = call.kwargs.get("use_separate_proj_weight")
+    weights = [call.kwargs.get(f"{each}_proj_weight") if is_separate else None for each in "qkv"]
+    wanted = [weight.shape[-1] if isinstance(weight, torch.Tensor) else call.args[3] for weight in weights]
     found = [Misfit(tensor, -1, size) for tensor, size in zip(given, wanted, strict=False)]
     return next((each for each in found if each.got != each.want), found[0])
 

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
 
 from ...isolation.torch_private import tensors_in
 
-_POINTWISE = """
-relu relu_ gelu silu mish elu selu celu leaky_relu prelu softplus hardswish hardtanh relu6 tanh sigmoid softmax
-log_softmax dropout dropout_ dropout1d dropout2d dropout3d alpha_dropout feature_dropout exp log sqrt rsqrt abs
-neg clone contiguous detach float half double to type_as clamp clamp_min masked_fill where
-layer_norm rms_norm normalize add sub mul div truediv iadd isub imul itruediv radd rsub
-rmul rtruediv pow
+_OF_ACTIVATIONS = """
+relu gelu silu mish elu selu celu leaky_relu prelu softplus hardswish hardtanh relu6 tanh sigmoid hardsigmoid
+softmax log_softmax exp layer_norm rms_norm normalize
 """
-"""Functions whose result has the broadcast shape of their operands."""
-_NAMES_OF_POINTWISE = frozenset(_POINTWISE.split())
+"""Functions that make weights of numbers, or give them a scale."""
+_OF_POINTWISE = """
+dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout log sqrt rsqrt abs
+neg clone contiguous detach float half double to type_as clamp clamp_min masked_fill where
+add sub mul div truediv iadd isub imul itruediv radd rsub rmul rtruediv pow
+"""
+"""Further functions whose result has the broadcast shape of their operands."""
+_OF_ORDER = """
+transpose permute swapaxes movedim t get view reshape flatten unflatten squeeze unsqueeze expand getitem
+chunk split tensor_split unbind select narrow
+"""
+"""Functions whose result has the numbers of their operand; ``get`` reads an attribute, such as ``tensor.mT``."""
+_ACTIVATIONS, _POINTWISE, _REARRANGING = (
+    frozenset(each.split()) for each in (_OF_ACTIVATIONS, _OF_POINTWISE, _OF_ORDER)
+)
 _LAST_OF_WEIGHT = {"linear": 0, "embedding": -1}
 """Which dimension of the weight is the last one of the result."""
 _OF_CHANNELS = frozenset({"batch_norm", "instance_norm", "group_norm"})
@@ -42,22 +53,46 @@ class WeightSizes:
         """With the tensors, lest their ids are used again."""
         for weight in weights:
             self._fixed[id(weight)] = weight, frozenset(range(weight.dim()))
+        self._activated: dict[int, torch.Tensor] = {}
+        self._fitting: set[tuple[int, ...]] = set()
+        """Shapes of weights that ``linear`` has taken."""
+
+    def has_fitted(self, weight: torch.Tensor) -> bool:
+        """Return whether ``linear`` took a weight of this shape before."""
+        return tuple(weight.shape) in self._fitting
+
+    def is_activated(self, tensor: torch.Tensor) -> bool:
+        """Return whether a tensor holds, in any order, what an activation or a normalisation returned."""
+        return id(tensor) in self._activated
 
     def is_fixed(self, tensor: torch.Tensor, dimension: int) -> bool:
         """Return whether the size of a dimension, also one counted from the last, comes from parameters."""
         return dimension % max(tensor.dim(), 1) in self._of(tensor)
 
     def note(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
-        """Note that a function of torch's took ``args`` and returned ``result``."""
+        """Note that a function of torch's took ``args`` and returned ``result``.
+
+        Never raises: what is noted of a function that is called unlike others must not become the model's failure.
+        """
+        with suppress(Exception):
+            self._note(name.strip("_"), args, kwargs, result)
+
+    def _note(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
         operands = list(tensors_in((args, dict(kwargs))))
+        outputs = [
+            each for each in (result if isinstance(result, tuple) else (result,)) if isinstance(each, torch.Tensor)
+        ]
+        if name == "linear" and len(operands) > 1:
+            self._fitting.add(tuple(operands[1].shape))
+        is_moved = name in _REARRANGING or name in _POINTWISE
+        if name in _ACTIVATIONS or (is_moved and any(map(self.is_activated, operands))):
+            self._activated.update((id(output), output) for output in outputs)
         if not any(self._of(operand) for operand in operands):
             return
-        outputs, name = result if isinstance(result, tuple) else (result,), name.strip("_")
         for output in outputs if name in _PARTS else outputs[:1]:
-            if isinstance(output, torch.Tensor):
-                fixed = self._of_result(name, args, operands, output)
-                if fixed:
-                    self._fixed[id(output)] = output, fixed
+            fixed = self._of_result(name, (*args, *kwargs.values()) if name in _PARTS else args, operands, output)
+            if fixed:
+                self._fixed[id(output)] = output, fixed
 
     def _of(self, tensor: torch.Tensor) -> _Fixed:
         known = self._fixed.get(id(tensor))
@@ -78,7 +113,7 @@ class WeightSizes:
         if name in _OF_CHANNELS:
             has_weights = any(self._of(each) for each in operands[1:] if each.dim() == 1)
             return self._of(first) | (frozenset({1}) if has_weights and rank > 1 else _NONE)
-        if name in _NAMES_OF_POINTWISE:
+        if name in _ACTIVATIONS or name in _POINTWISE:
             return self._broadcast(operands, result)
         return self._of_moved(name, args, first, result)
 
@@ -91,8 +126,9 @@ class WeightSizes:
         if name == "getitem" and len(args) > 1:
             return self._of_items(first, args[1])
         if name in _PARTS:
-            # Of a size that is fixed, and in as many parts each time, the parts are too.
-            return self._of(first) if result.dim() == first.dim() and isinstance(args[1], (int, tuple, list)) else _NONE
+            # Of a size that is fixed, and in as many parts each time, the parts are too; not where a tensor says where.
+            is_stated = not any(isinstance(each, torch.Tensor) for each in args[1:])
+            return self._of(first) if is_stated and result.dim() == first.dim() else _NONE
         if name == "flatten":
             return self._flattened(first, *args[1:3], rank=result.dim())
         pool = _POOL.fullmatch(name)
@@ -101,7 +137,8 @@ class WeightSizes:
         spatial = result.dim() - int(pool["rank"])
         sizes = args[1] if len(args) > 1 else None
         edges = sizes if isinstance(sizes, (tuple, list)) else [sizes] * int(pool["rank"])
-        stated = {spatial + at for at, size in enumerate(edges) if type(size) is int and pool["adaptive"]}
+        # Other sizes than one may be those of another map.
+        stated = {spatial + at for at, size in enumerate(edges) if size == 1 and pool["adaptive"]}
         return frozenset(each for each in self._of(first) if each < spatial) | stated
 
     def _flattened(self, first: torch.Tensor, start: Any = 0, end: Any = -1, *, rank: int) -> _Fixed:
