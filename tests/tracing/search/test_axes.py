@@ -13,6 +13,7 @@ from tests.tracing.search.frames import net
 _Net = tuple[str, str, str, str]
 _MAPS = "self.conv, self.fc = nn.Conv2d(3, 64, 8, 8), nn.Linear(64 * 49, 10)"
 _ATTENTION = "self.attn = nn.MultiheadAttention(24, 4{})"
+_OF_WORDS = f"self.table = nn.Embedding(words, 24)\n{_ATTENTION.format(', batch_first=True')}"
 _MASKED = "{} = x.shape\nreturn self.attn(x, x, x, attn_mask=torch.ones({}).triu(1).bool())[0]"
 _SCALES = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Linear(10, {})"
 _HEADS = "self.q, self.k = nn.Linear(64, 64), nn.Linear(64, 64)"
@@ -25,8 +26,8 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         "return self.fc(self.conv(x).relu())",
     ),
     "a mask of as many steps as examples": (
-        ("", _ATTENTION.format(", batch_first=True"), "x", _MASKED.format("b, t, c", "b, b")),
-        ("", _ATTENTION.format(", batch_first=True"), "x", _MASKED.format("b, t, c", "t, t")),
+        ("words", _OF_WORDS, "ids", f"x = self.table(ids)\n{_MASKED.format('b, t, c', 'b, b')}"),
+        ("words", _OF_WORDS, "ids", f"x = self.table(ids)\n{_MASKED.format('b, t, c', 't, t')}"),
         "return self.attn(x, x, x, attn_mask=torch.ones(b, b).triu(1).bool())[0]",
     ),
     "scales and shifts of channels, from another input": (
@@ -58,11 +59,23 @@ SOUND: dict[str, _Net] = {
         "x",
         "return self.fc(self.conv(x))",
     ),
+    "a linear layer along the frames of signals of several microphones": (
+        "",
+        "self.conv, self.fc = nn.Conv2d(1, 16, (1, 320), stride=(1, 160), padding=(0, 80)), nn.Linear(400, 64)",
+        "x",
+        "b, c, mics, samples = x.shape\nreturn self.fc(self.conv(x))",
+    ),
     "a mask of steps in front of the batch": (
         "",
         _ATTENTION.format(""),
         "x",
         _MASKED.format("t, b, c", "t, t"),
+    ),
+    "a mask between the nodes of pairs": (
+        "",
+        _ATTENTION.format(", batch_first=True"),
+        "pairs",
+        _MASKED.format("n, m, c", "n, n").replace("(x, x, x", "(pairs, pairs, pairs").replace("= x.", "= pairs."),
     ),
     "a mask that is handed in": (
         "",

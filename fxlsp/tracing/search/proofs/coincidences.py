@@ -38,7 +38,8 @@ _OTHER_SIZES = (24, 40, 56, 20)
 """Multiples of eight first, since lengths may have to be divided."""
 _OTHER_BATCHES = (5, 7, 11)
 _LARGEST_RANK = 3
-"""Sequences have no more dimensions; the edges of images are moved by nothing here."""
+"""Of sequences. The edges of images are moved with the batch alone."""
+_RANK_OF_TOKENS = 2
 _LEAST_RANK_OF_TOKEN = 3
 """Ranks of (batch, tokens, features) and more."""
 _MOST_MOVED = 6
@@ -159,9 +160,8 @@ def runs_only_with_batch(trial: Trial, outcome: TrialOutcome, places: SourceMap)
     """
     batch = int(input_tensors(trial)[0][1].shape[0])
     found = _joined_without_batch(batch, outcome) or _unpacked_state(batch, outcome, places)
+    found = found or _mask_of_batch(trial, batch, outcome.error)
     is_alone = len(input_tensors(trial)) == 1
-    if found is None and is_alone:
-        found = _mask_of_batch(batch, outcome.error)
     # Of two inputs the rank of one may have been guessed wrongly, unless it is known what the dimensions mean.
     is_known = is_alone or _are_channels_beside_edges(outcome)
     return found or (_batch_beside_other_dimension(batch, outcome) if is_known else None)
@@ -187,10 +187,15 @@ def _joined_without_batch(batch: int, outcome: TrialOutcome) -> str | None:
     return "runs only where the batch is 1: a parameter of the model is joined with that size to a batch"
 
 
-def _mask_of_batch(batch: int, error: BaseException | None) -> str | None:
-    """Return the condition of a mask between steps that has the batch for their number."""
+def _mask_of_batch(trial: Trial, batch: int, error: BaseException | None) -> str | None:
+    """Return the condition of a mask between the steps of tokens that has the batch for their number.
+
+    Of other inputs the first two dimensions may be of one size, such as those of pairs of nodes.
+    """
+    inputs = [tensor for _, tensor in input_tensors(trial)]
+    is_of_tokens = len(inputs) == 1 and inputs[0].dtype == "long" and len(inputs[0].shape) == _RANK_OF_TOKENS
     match = _MASK.search(text_of(error)) if isinstance(error, RuntimeError) else None
-    if match is None:
+    if match is None or not is_of_tokens:
         return None
     rows, columns, queries, keys = map(int, match.groups())
     if not rows == columns == batch or batch in (queries, keys):

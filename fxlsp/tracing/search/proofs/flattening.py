@@ -10,6 +10,8 @@ from .proof import Run
 
 _RANK = 4
 _FEWEST_POSITIONS = 4
+_MOST_UNLIKE = 2
+"""How many times more one edge of an image may shrink than the other."""
 _WIDEST = 4096
 """Wider images than this, and longer spectrograms, are no example of anything that a linear layer is made for."""
 
@@ -21,24 +23,27 @@ def condition_of_maps(trial: Trial, outcome: TrialOutcome, run: Run) -> str | No
     would have to be that wide.
     """
     images = [(path, each) for path, each in input_tensors(trial) if len(each.shape) == _RANK]
-    found = _width_and_features(outcome)
+    found = _maps_and_features(outcome)
     if len(images) != 1 or found is None:
         return None
-    path, image = images[0]
-    width = image.shape[-1]
-    wider = run(changed(trial, path, with_dimension(image, -1, 2 * width)))
-    other = None if wider is None else _width_and_features(wider)
-    if other is None or other[1] != found[1] or other[0] <= found[0]:
+    (path, image), (maps, features) = images[0], found
+    height, width = image.shape[-2:]
+    across, along = height * maps[-1], width * maps[-2]
+    if max(across, along) > _MOST_UNLIKE * min(across, along):
+        # One edge is no edge of an image, such as the microphones beside samples of a signal.
         return None
-    needed = width + (found[1] - found[0]) * width // (other[0] - found[0])
+    wider = run(changed(trial, path, with_dimension(image, -1, 2 * width)))
+    other = None if wider is None else _maps_and_features(wider)
+    if other is None or other[1] != features or other[0][-1] <= maps[-1]:
+        return None
+    needed = width + (features - maps[-1]) * width // (other[0][-1] - maps[-1])
     if needed <= _WIDEST:
         return None
-    shape = tuple(map(int, outcome.failing.operands[0].shape)) if outcome.failing is not None else ()
-    return f"runs only where the image is about {needed} wide: maps of {shape} are not flattened"
+    return f"runs only where the image is about {needed} wide: maps of {maps} are not flattened"
 
 
-def _width_and_features(outcome: TrialOutcome) -> tuple[int, int] | None:
-    """Return the width of maps of convolutions that a linear layer fails with, and how many features it takes."""
+def _maps_and_features(outcome: TrialOutcome) -> tuple[tuple[int, ...], int] | None:
+    """Return the shape of maps of convolutions that a linear layer fails with, and how many features it takes."""
     call, known = outcome.failing, outcome.weight_sizes
     if call is None or known is None or call.name != "linear" or len(call.operands) < 2:
         return None
@@ -48,4 +53,5 @@ def _width_and_features(outcome: TrialOutcome) -> tuple[int, int] | None:
     features = int(weight.shape[-1])
     positions, rest = divmod(features, int(maps.shape[1]))
     is_square = math.isqrt(positions) ** 2 == positions
-    return (int(maps.shape[-1]), features) if not rest and is_square and positions >= _FEWEST_POSITIONS else None
+    is_of_maps = not rest and is_square and positions >= _FEWEST_POSITIONS
+    return (tuple(map(int, maps.shape)), features) if is_of_maps else None
