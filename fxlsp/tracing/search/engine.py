@@ -119,11 +119,12 @@ class Search:
         fails, best = bool(self._faults.only), None if inputs is not None else self._best_failure()
         if best is not None:
             is_furthest, best = best is self._furthest, self._without_unknowns(*best)
-            fails = self._faults.is_proven(*best) or self._furthest_fails_like(best[1])
+            proof = self._faults.proof_of(*best) or self._proof_of_furthest(best[1])
+            fails, is_taken = proof is not None, best[0].is_concrete and not best[1].refuses_inputs
+            shown = best[0] if proof is None or (self._furthest is not None and proof is self._furthest[0]) else proof
             # An input that every layer has taken shows shapes up to the failure, also if other inputs might mend it.
-            is_taken = best[0].is_concrete and not best[1].refuses_inputs
-            if best[0].inputs is not None and (fails or is_taken or not is_furthest):
-                self._init, inputs = best[0].init_text, best[0].inputs.text
+            if shown.inputs is not None and (fails or is_taken or not is_furthest):
+                self._init, inputs = shown.init_text, shown.inputs.text
         error = None if self._furthest is None else self._furthest[1].error
         cost = self._budget.tries, self._budget.spent_ms
         notes = self._faults.only, self._final_form.sizes_note
@@ -159,15 +160,15 @@ class Search:
             return self._guessed, before
         return self._furthest
 
-    def _furthest_fails_like(self, outcome: TrialOutcome) -> bool:
-        """Return whether the furthest trial proves the fault of a model that failed with other inputs like this.
+    def _proof_of_furthest(self, outcome: TrialOutcome) -> Trial | None:
+        """Return a trial that shows the fault of a model of which the furthest trial failed like this one.
 
         The inputs of a guess are a text, of which nothing can be changed for a proof.
         """
         if self._furthest is None or self._furthest[1].progress != outcome.progress or self._furthest[1] is outcome:
-            return False
+            return None
         places = [self._place_and_text(error)[0] for error in (outcome.error, self._furthest[1].error)]
-        return places[0] == places[1] and self._faults.is_proven(*self._furthest)
+        return self._faults.proof_of(*self._furthest) if places[0] == places[1] else None
 
     def _first_that_runs(self) -> str | None:
         while (trial := self._queue.next(self._budget.tries)) is not None and self._budget.begin_try():

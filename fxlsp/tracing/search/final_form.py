@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from contextlib import suppress
 
 from .conventions import as_people_write
@@ -18,8 +19,9 @@ from .wanted_sizes import with_wanted_sizes
 
 MORE_FOR_CONVENTIONS = 24
 """Tries after one that runs with unusual inputs."""
-_TRIES_OF_BATCH = 48
-"""One with another batch, and those with inputs of other ranks where it shows a mistake, however long they take."""
+_TRIES_OF_PROOFS = 80
+"""With another batch, and with inputs of other ranks where it shows a mistake; with images of other edges, where one is
+stated that is not the trial's; and with another argument. However long they take."""
 
 
 class FinalForm:
@@ -52,7 +54,7 @@ class FinalForm:
             trial, note = with_wanted_sizes(trial, self._sizes, self._runs)
             # Without tries left it is not known with which sizes it runs.
             self.sizes_note = "" if self._budget.is_spent else note
-            trial = self._with_sizes_apart(trial)
+            trial = self._without_coincidences(trial)
         return trial
 
     def _with_stated_image(self, trial: Trial) -> Trial:
@@ -61,6 +63,15 @@ class FinalForm:
         stated = None if model is None or has_square_image(trial) else with_stated_image(trial, model)
         return trial if stated is None or not self._runs(stated) else stated
 
+    def _without_coincidences(self, trial: Trial) -> Trial:
+        """Return what :meth:`_with_sizes_apart` does; the trial itself if that fails, which must not lose it."""
+        try:
+            return self._with_sizes_apart(trial)
+        except Exception:
+            # Attributes and parameters that are looked at may be anything of the user's. Why goes to the log.
+            traceback.print_exc()
+            return trial
+
     def _with_sizes_apart(self, trial: Trial) -> Trial:
         """Return a trial that runs, with other sizes where those that it has hide what the model does with them.
 
@@ -68,18 +79,22 @@ class FinalForm:
         would hide behind a length that is a size of the model too.
         """
         # What the search has spent must not decide whether a mistake is found.
-        budget = Budget(_TRIES_OF_BATCH, large=_TRIES_OF_BATCH)
-        other_batch = self._faults.depends_on_batch(trial, lambda other: self._strictly(other, budget))
+        budget = Budget(_TRIES_OF_PROOFS, large=_TRIES_OF_PROOFS)
+
+        def run(other: Trial) -> TrialOutcome | None:
+            return self._strictly(other, budget)
+
+        other_batch = self._faults.depends_on_batch(trial, run)
         if other_batch is not None:
             return other_batch
         model = self._runner.construct(trial).model
         if not has_square_image(trial):
-            stated = self._faults.misses_stated_image(trial, lambda other: self._strictly(other, budget))
+            stated = self._faults.misses_stated_image(trial, run)
             if stated is not None:
                 return stated
-        for other in () if model is None else with_other_weights(trial, model):
-            outcome = self._strictly(other, budget)
-            if outcome is not None and self._faults.is_conditional(other, outcome):
+        for other in () if model is None else with_other_weights(trial, model, run):
+            outcome = run(other)
+            if outcome is not None and self._faults.exchanges_axes(other, outcome):
                 return other
         apart = None
         for size, moved in with_moved_sizes(trial, self._sizes.sequence):

@@ -30,6 +30,12 @@ _OWN_LAYERS = (
     "self.one, self.two = Own(a, b), Own(a, b)"
 )
 _GATE_OF_SIGNAL = "self.a, self.b = nn.Conv1d(3, 24, 1), nn.Linear(24, 24)"
+_OWN_LAYERS_IN_A_ROW = (
+    "class Equal(nn.Module):\n    def __init__(self, a, b):\n        super().__init__()\n"
+    "        self.weight = nn.Parameter(torch.zeros(b, a))\n"
+    "    def forward(self, x):\n        return F.linear(x, self.weight * 0.1)\n\n"
+    "self.mapping = nn.Sequential(*[Equal(z_dim, w_dim) for _ in range(4)])"
+)
 _TOKEN = "self.a, self.token = nn.Linear(8, 24), nn.Parameter(torch.zeros(1, 1, 24))"
 
 WRONG: dict[str, tuple[_Net, _Net, str]] = {
@@ -186,6 +192,33 @@ SOUND: dict[str, _Net] = {
         "self.w = nn.Parameter(torch.zeros(a, b))",
         "x",
         "return x @ self.w @ self.w",
+    ),
+    "layers of the user's own in a row, of two widths that a caller may make equal": (
+        "z_dim, w_dim",
+        _OWN_LAYERS_IN_A_ROW,
+        "z",
+        "return self.mapping(z)",
+    ),
+    "a weight of the user's own in each step along the edges of a graph": (
+        "a, b",
+        "self.weight = nn.Parameter(torch.zeros(b, a))",
+        "x, adj",
+        "for _ in range(2):\n    x = F.linear(adj @ x, self.weight)\nreturn x",
+    ),
+    "steps that are mixed by a matrix and by a convolution of as many channels": (
+        "seq_len, d_model",
+        (
+            "self.proj, self.mix = nn.Linear(7, d_model), nn.Parameter(torch.eye(seq_len))\n"
+            "self.conv = nn.Conv1d(seq_len, seq_len, 3, padding=1)"
+        ),
+        "x",
+        "x = self.conv(self.proj(x))\nreturn torch.einsum('st,btd->bsd', self.mix, x)",
+    ),
+    "a matrix between nodes of two that a layer makes": (
+        "",
+        "self.fc = nn.Linear(16, 32)",
+        "x",
+        "one, two = self.fc(x).chunk(2, -1)\nreturn one.softmax(-1) @ two.softmax(-1) @ x",
     ),
     "a state of which a guessed flag says what the batch is": (
         "batch_first",
@@ -388,6 +421,12 @@ def test_a_failure_by_a_guessed_number_is_not_blamed_on_the_batch(worker: Any, w
         "y = y.view(24 + rest)\nreturn torch.cat([self.token, y], 1)"
     )
     assert not _accusations(worker.answer(write(net("code", layers, "x", body)) + ":Net"))
+
+
+def test_a_lazy_layer_that_nothing_runs_does_not_lose_the_inputs(worker: Any, write: Callable[..., str]) -> None:
+    layers = "self.fc, self.spare = nn.Linear(width, 24), nn.LazyConv2d(8, 3)"
+    report: Report = worker.report(write(net("width", layers, "x", "return self.fc(x)")) + ":Net")
+    assert report.recipe.inputs
 
 
 def _accusations(answer: Any) -> list[Any]:

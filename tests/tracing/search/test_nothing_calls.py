@@ -27,6 +27,7 @@ _MAY_WORK = frozenset(
         "message passing",  # with nodes of as many features as messages
         "cross attention",  # for all that is proven, with an image without a batch
         "image and text",  # with as many texts as features
+        "margin head",  # with as many people as features: a stack of such layers has equal widths
     }
 )
 """Models that run with other arguments or inputs, or for which the opposite is not proven."""

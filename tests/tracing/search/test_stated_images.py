@@ -28,8 +28,8 @@ _FLATTENED = "return self.fc(self.conv(x).flatten(1))"
 
 WRONG: dict[str, tuple[_Net, _Net, str]] = {
     "a table of positions without that of the class token": (
-        ("img_size=64", _TABLE.format("(img_size // 8) ** 2"), "x", _WITH_TOKEN),
-        ("img_size=64", _TABLE.format("(img_size // 8) ** 2 + 1"), "x", _WITH_TOKEN),
+        ("img_size=80", _TABLE.format("(img_size // 8) ** 2"), "x", _WITH_TOKEN),
+        ("img_size=80", _TABLE.format("(img_size // 8) ** 2 + 1"), "x", _WITH_TOKEN),
         "return x + self.table",
     ),
     "a table of positions for a token that is not there": (
@@ -37,8 +37,8 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         ("image_size=96", _TABLE.format("(image_size // 8) ** 2"), "x", _WITHOUT_TOKEN),
         "return x + self.table",
     ),
-    "a flattened image of half the channels": (
-        ("img_size=32", _FLAT.format("32 * (img_size // 2) ** 2"), "x", _FLATTENED),
+    "a flattened image that lacks one position": (
+        ("img_size=32", _FLAT.format("64 * ((img_size // 2) ** 2 - 1)"), "x", _FLATTENED),
         ("img_size=32", _FLAT.format("64 * (img_size // 2) ** 2"), "x", _FLATTENED),
         _FLATTENED,
     ),
@@ -57,9 +57,45 @@ SOUND: dict[str, _Net] = {
         "x",
         _WITHOUT_TOKEN,
     ),
+    "a flattened image of half the channels, which may be half an image": (
+        "img_size=32",
+        _FLAT.format("32 * (img_size // 2) ** 2"),
+        "x",
+        _FLATTENED,
+    ),
+    "a pair of images side by side": (
+        "image_size=32",
+        "self.conv, self.fc = nn.Conv2d(3, 64, 4, 4), nn.Linear(64 * (image_size // 4) ** 2, 10)",
+        "x",
+        "one, two = x.chunk(2, 3)\nreturn self.fc(self.conv(one).flatten(1)) - self.fc(self.conv(two).flatten(1))",
+    ),
+    "a spectrogram of which the argument states one edge": (
+        "img_size=128, frames=1024, patch=16",
+        (
+            "self.patch = nn.Conv2d(1, 24, patch, patch)\n"
+            "self.table = nn.Parameter(torch.zeros(1, (img_size // patch) * (frames // patch), 24))"
+        ),
+        "x",
+        _WITHOUT_TOKEN,
+    ),
+    "a guessed edge that the patches do not divide": (
+        "image_size, patch=14",
+        (
+            "self.patch = nn.Conv2d(3, 24, patch, patch)\n"
+            "self.table = nn.Parameter(torch.zeros(1, image_size**2 // patch**2, 24))"
+        ),
+        "x",
+        _WITHOUT_TOKEN,
+    ),
     "an image of which both edges are stated": (
         "img_size=(48, 80)",
         _TABLE.format("img_size[0] // 8 * (img_size[1] // 8) + 1"),
+        "x",
+        _WITH_TOKEN,
+    ),
+    "a table of as many positions as the number that is stated": (
+        "img_size=64",
+        _TABLE.format("img_size"),
         "x",
         _WITH_TOKEN,
     ),

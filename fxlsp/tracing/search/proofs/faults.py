@@ -7,7 +7,7 @@ from contextlib import suppress
 from ...isolation.torch_private import WITHOUT_DATA
 from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.own_mistakes import is_own_mistake
-from ..evidence import TargetFacts, place_and_text
+from ..evidence import TargetFacts
 from ..trials.budget import Budget, OutOfTimeError
 from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
@@ -15,6 +15,7 @@ from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_ba
 from .flattening import condition_of_maps
 from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks, place_of
 from .stated_images import condition_of_stated_image, with_stated_image
+from .transpositions import weight_without_transposition
 
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
 _TRIES_OF_LARGE_PROOF = 48
@@ -34,37 +35,58 @@ class ModelFaults:
         self.only = ""
         """Under which condition alone the model runs, where that is its mistake."""
 
-    def is_proven(self, trial: Trial, outcome: TrialOutcome) -> bool:
-        """Return whether the model is at fault for the failure of a trial: no other inputs could mend it."""
+    def proof_of(self, trial: Trial, outcome: TrialOutcome) -> Trial | None:
+        """Return a trial that shows that the model is at fault for the failure of a trial; None if it may not be.
+
+        No other inputs could mend the failure of that one, which is most often the trial itself.
+        """
         is_given = self.is_given(trial)
         if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
-            return True
+            return trial
         is_varied = is_given or self._is_made_by_numbers(trial, outcome)
         if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
-            return False
+            return None
         budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
 
         def run(other: Trial) -> TrialOutcome | None:
             return self._run_to_the_end(other) if budget.begin_try() else None
 
+        def run_without_data(other: Trial) -> TrialOutcome | None:
+            return self._runner.run(other, is_strict=True) if budget.begin_try() else None
+
         with suppress(Exception, OutOfTimeError), budget.enforced():
             places, outcome = self._facts.places, run(trial) or outcome
             if self.is_conditional(trial, outcome) or (is_given and fails_without_inputs(trial, outcome, run, places)):
-                return True
-            if outcome.error is not None and self.depends_on_batch(trial, run, outcome) is not None:
-                return True
-            if self._fails_like_stated_image(trial, outcome, run) or self._has_maps(trial, outcome, run):
-                return True
-            return is_varied and contradicts_itself(trial, outcome, run, places)
-        return False
+                return trial
+            if outcome.error is None:
+                return None
+            # Images that are many times larger are none for a run with data.
+            other = self.depends_on_batch(trial, run, outcome) or self.misses_stated_image(
+                trial, run_without_data, outcome
+            )
+            is_failing = other is None and (
+                self._has_maps(trial, outcome, run_without_data)
+                or (is_varied and contradicts_itself(trial, outcome, run, places))
+            )
+            return trial if is_failing else other
+        return None
 
     def is_conditional(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether the model of a failed trial runs under one condition alone, which is its mistake.
 
         :attr:`only` is that condition then. A guessed flag, such as ``batch_first``, may be what is wrong.
         """
-        is_known = outcome.error is not None and (self.is_given(trial) or is_made_of_numbers(trial))
+        is_known = outcome.error is not None and self._is_of_numbers(trial)
         self.only = (runs_only_where(trial, outcome) or "") if is_known else ""
+        return bool(self.only)
+
+    def exchanges_axes(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether a trial failed since a weight, of which one side was moved, has its axes exchanged.
+
+        :attr:`only` is the condition then. What else such a trial fails by are two arguments that have to be equal.
+        """
+        is_known = outcome.error is not None and self._is_of_numbers(trial)
+        self.only = (weight_without_transposition(outcome) or "") if is_known else ""
         return bool(self.only)
 
     def depends_on_batch(self, trial: Trial, run: Run, failed: TrialOutcome | None = None) -> Trial | None:
@@ -78,7 +100,7 @@ class ModelFaults:
             failed: How the trial fails itself; the condition is to be about that operation.
         """
         places = self._facts.places
-        for moved in with_moved_batch(trial) if self.is_given(trial) or is_made_of_numbers(trial) else ():
+        for moved in with_moved_batch(trial) if self._is_of_numbers(trial) else ():
             outcome = run(moved)
             if outcome is None or outcome.error is None:
                 return None
@@ -90,18 +112,28 @@ class ModelFaults:
                 return moved
         return None
 
-    def misses_stated_image(self, trial: Trial, run: Run) -> Trial | None:
-        """Return a failing trial with the square image that the constructor states, if none of any edge runs.
+    def misses_stated_image(self, trial: Trial, run: Run, failed: TrialOutcome | None = None) -> Trial | None:
+        """Return a failing trial with the square image that the constructor states, if none of such edges runs.
 
-        :attr:`only` is the condition under which the model runs then.
+        :attr:`only` is the condition under which the model runs then. With guessed arguments nothing is stated.
+
+        Args:
+            trial: The trial.
+            run: Runs another one.
+            failed: How the trial fails itself; the condition is to be about that operation.
         """
-        model = self._runner.construct(trial).model
-        if model is None or not (self.is_given(trial) or is_made_of_numbers(trial)):
+        model, places = self._runner.construct(trial).model, self._facts.places
+        stated = with_stated_image(trial, model) if model is not None and self.is_given(trial) else None
+        outcome = None if stated is None else run(stated)
+        if model is None or stated is None or outcome is None or outcome.error is None:
             return None
-        stated = with_stated_image(trial, model)
-        found = None if stated is None else condition_of_stated_image(stated, model, run, self._facts.places)
-        self.only = found or self.only
-        return None if found is None else stated
+        if failed is not None and place_of(failed, places) != place_of(outcome, places):
+            return None
+        found = condition_of_stated_image(stated, model, run, places)
+        if found is None:
+            return None
+        self.only = found
+        return stated
 
     def is_given(self, trial: Trial) -> bool:
         """Return whether no argument of the constructor was guessed."""
@@ -115,15 +147,9 @@ class ModelFaults:
         self.only = condition_of_maps(trial, outcome, run) or ""
         return bool(self.only)
 
-    def _fails_like_stated_image(self, trial: Trial, outcome: TrialOutcome, run: Run) -> bool:
-        """Return whether a trial fails where all square images fail, among them the one that is stated."""
-        stated = self.misses_stated_image(trial, run)
-        came = None if stated is None else run(stated)
-        if came is None or came.error is None or outcome.error is None:
-            return False
-        places = [place_and_text(error, self._facts.places)[0] for error in (came.error, outcome.error)]
-        self.only = self.only if places[0] == places[1] else ""
-        return bool(self.only)
+    def _is_of_numbers(self, trial: Trial) -> bool:
+        """Return whether nothing but numbers was guessed of the arguments."""
+        return self.is_given(trial) or is_made_of_numbers(trial)
 
     def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether nothing but numbers was guessed of the arguments, so that a proof can vary them.

@@ -1,4 +1,4 @@
-"""Models that no square image fits, although an argument of their constructor states the edge of one.
+"""Models that no image of a stated edge fits, although an argument of their constructor states it.
 
 As where a table of positions has none for the class token. A search finds an image with which such a model runs if one
 edge may be far longer than the other.
@@ -9,28 +9,31 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Callable
 
 from torch import nn
 
 from ...model.locations.source_map import SourceMap
-from ..evidence import place_and_text
 from ..priors.constructor import parameters_of
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
 from ..trials.values import Path, Tensor, Trial, changed, input_tensors, with_dimension
-from .proof import Run
+from .proof import Run, place_of
 from .reasons import unfit_sizes
 
 _EDGE = re.compile(r"(?i:im(g|age)?_?(size|res|resolution|dim))")
 _RANK = 4
-_LARGEST = 4
-"""How many times the stated edge those of images are tried."""
+_LARGEST_SQUARE = 4
+_LONGEST = 16
+"""How many times the stated edge the edges of square images are tried, and the other edge of an image that has it."""
+_Excess = Callable[[int], int]
+"""How much larger than the model's own a size is that follows an edge; 0 if it fits, or that is not known."""
 
 
 def with_stated_image(trial: Trial, model: nn.Module) -> Trial | None:
     """Return a trial with the square image that an argument states; None if none does, or there is not one image."""
     stated, images = _stated_edge(trial, model), _images(trial)
-    return _with_edge(trial, images[0][0], stated[1]) if stated is not None and len(images) == 1 else None
+    return _with_edges(trial, images[0][0], stated[1], stated[1]) if stated is not None and len(images) == 1 else None
 
 
 def has_square_image(trial: Trial) -> bool:
@@ -39,10 +42,11 @@ def has_square_image(trial: Trial) -> bool:
 
 
 def condition_of_stated_image(trial: Trial, model: nn.Module, run: Run, places: SourceMap) -> str | None:
-    """Return under which condition alone the model of a trial runs, if no square image fits it.
+    """Return under which condition alone the model of a trial runs, if no image fits it that has the stated edge.
 
-    None if one does, and wherever that is not known. A larger image has no fewer positions or features, so that two
-    images, of which one has too many and the next smaller one too few, leave none between.
+    None if a square image of another edge does, or one of which one edge is the stated one, and wherever that is not
+    known. A larger image has no fewer positions or features, so that two images, of which one has too many and the next
+    smaller one too few, leave none between.
 
     Args:
         trial: With the square image that an argument states.
@@ -53,61 +57,84 @@ def condition_of_stated_image(trial: Trial, model: nn.Module, run: Run, places: 
     stated, images = _stated_edge(trial, model), _images(trial)
     if stated is None or len(images) != 1:
         return None
-    (name, edge), squares = stated, _SquareImages(trial, images[0][0], run, places)
-    excess = squares.excess(edge)
-    fewest, most = (1, edge) if excess > 0 else (edge, _LARGEST * edge)
-    if not excess or (excess < 0 and squares.excess(most) <= 0):
+    (name, edge), tried = stated, _ImagesOfEdges(trial, images[0][0], run, places)
+    excess = tried.excess(edge, edge)
+    kinds: list[tuple[_Excess, int]] = [
+        (lambda other: tried.excess(other, other), _LARGEST_SQUARE),
+        (lambda other: tried.excess(edge, other), _LONGEST),
+        (lambda other: tried.excess(other, edge), _LONGEST),
+    ]
+    if not excess or not all(_none_fits(of, edge, excess, times) for of, times in kinds):
         return None
-    while most - fewest > 1:
-        between = (fewest + most) // 2
-        excess = squares.excess(between)
-        if not excess:
-            return None
-        fewest, most = (fewest, between) if excess > 0 else (between, most)
     return f"runs only where the image is not square, though `{name}` states an edge of {edge}"
 
 
-def _with_edge(trial: Trial, path: Path, edge: int) -> Trial:
+def _none_fits(excess_of: _Excess, edge: int, excess: int, times: int) -> bool:
+    """Return whether no image fits of those that differ in one number, by bisecting it.
+
+    Args:
+        excess_of: That of an image.
+        edge: One for which it is known.
+        excess: That of ``edge``.
+        times: How many times ``edge`` the largest one is.
+    """
+    fewest, most = (0, edge) if excess > 0 else (edge, times * edge)
+    if excess < 0 and excess_of(most) <= 0:
+        return False
+    while most - fewest > 1:
+        between = (fewest + most) // 2
+        excess = excess_of(between)
+        if not excess:
+            return False
+        fewest, most = (fewest, between) if excess > 0 else (between, most)
+    # Whether smaller images than the smallest would fit is no question that they answer.
+    return fewest > 0
+
+
+def _with_edges(trial: Trial, path: Path, height: int, width: int) -> Trial:
     tensor = dict(input_tensors(trial))[path]
-    return changed(trial, path, with_dimension(with_dimension(tensor, -1, edge), -2, edge))
+    return changed(trial, path, with_dimension(with_dimension(tensor, -1, width), -2, height))
 
 
-class _SquareImages:
-    """Runs of a trial with square images of several edges."""
+class _ImagesOfEdges:
+    """Runs of a trial with images of several edges."""
 
     def __init__(self, trial: Trial, path: Path, run: Run, places: SourceMap) -> None:
         self._trial = trial
         self._path = path
         self._run = run
         self._places = places
-        self._place: int | None = None
+        self._place: tuple[object, ...] | None = None
         """Where the first one fails."""
+        self._stated = dict(input_tensors(trial))[path].shape[-1]
 
-    def excess(self, edge: int) -> int:
+    def excess(self, height: int, width: int) -> int:
         """Return how much larger than the model's own a size is that follows the image.
 
-        0 if it fits, or fails elsewhere.
+        0 if it fits, or fails elsewhere, or wants the number that is stated, which may be no edge.
         """
-        outcome = self._run(_with_edge(self._trial, self._path, edge))
+        outcome = self._run(_with_edges(self._trial, self._path, height, width))
         if outcome is None or outcome.error is None:
             return 0
-        place, _ = place_and_text(outcome.error, self._places)
+        place = place_of(outcome, self._places)
         self._place = self._place or place
-        return _excess(outcome) if place == self._place else 0
+        got, wanted = _sizes(outcome)
+        return got - wanted if place == self._place and wanted != self._stated else 0
 
 
-def _excess(outcome: TrialOutcome) -> int:
+def _sizes(outcome: TrialOutcome) -> tuple[int, int]:
+    """Return the size that follows the image and the one of a parameter; equal ones if they are not known."""
     call, known, unfit = outcome.failing, outcome.weight_sizes, list(unfit_sizes(outcome))
     if call is None or known is None or len(unfit) != 1 or len(call.operands) < 2:
-        return 0
+        return 0, 0
     at, one, two = unfit[0]
     first, second = call.operands[:2]
     if call.name == "linear":
-        return 0 if known.is_fixed(first, -1) or not known.is_fixed(second, -1) else one - two
+        return (0, 0) if known.is_fixed(first, -1) or not known.is_fixed(second, -1) else (one, two)
     if not BROADCASTING.fullmatch(call.name.strip("_")) or len(call.operands) != 2:
-        return 0
+        return 0, 0
     are_fixed = known.is_fixed(first, -1 - at), known.is_fixed(second, -1 - at)
-    return {(False, True): one - two, (True, False): two - one}.get(are_fixed, 0)
+    return {(False, True): (one, two), (True, False): (two, one)}.get(are_fixed, (0, 0))
 
 
 def _images(trial: Trial) -> list[tuple[Path, Tensor]]:

@@ -10,36 +10,67 @@ from torch import nn
 from ...model import module_tree
 from ..rules.ranks_dtypes import PRODUCTS
 from ..trials.runner import TrialOutcome
-from ..trials.values import Size, Trial, changed, init_numbers, input_tensors
+from ..trials.values import Path, Size, Trial, changed, init_numbers, input_tensors
+from .proof import Run
 
 _RANK_OF_BATCHES = 3
 """Of a batch of matrices."""
+_TIMES = (2, 3, 5, 7, 11, 13)
 
 
-def with_other_weights(trial: Trial, model: nn.Module) -> Iterator[Trial]:
+def with_other_weights(trial: Trial, model: nn.Module, run: Run) -> Iterator[Trial]:
     """Yield a trial that runs with another size of each argument that both sides of a square weight have.
 
-    Those of linear layers are left out: widths that a model wants equal are no mistake.
+    Those of linear layers are left out: widths that a model wants equal are no mistake. The other size is one that
+    nothing else has, so that it does not fit, or fail, by an accident of its own.
+
+    Args:
+        trial: One that runs.
+        model: What it constructs.
+        run: Runs a trial.
     """
+    sizes = _sides_of_square_weights(trial, model)
+    outcome = run(trial) if sizes else None
+    if outcome is None or outcome.error is not None:
+        return
+    used = {int(size) for weight in module_tree.parameters(model) if _is_made(weight) for size in weight.shape}
+    used.update(outcome.sizes, (size for _, tensor in input_tensors(trial) for size in tensor.shape))
+    used.update(part.value for _, part in init_numbers(trial) if isinstance(part, Size))
+    for path, size in sizes:
+        other = next((times * size for times in _TIMES if times * size not in used), None)
+        if other is not None:
+            yield changed(trial, path, Size(other))
+
+
+def _sides_of_square_weights(trial: Trial, model: nn.Module) -> list[tuple[Path, int]]:
     owners = (each for each in module_tree.modules(model) if not isinstance(each, nn.Linear))
-    weights = (weight for owner in owners for weight in owner._parameters.values() if weight is not None)
-    square = {int(each.shape[0]) for each in weights if each.dim() == 2 and each.shape[0] == each.shape[1]}
-    for path, part in init_numbers(trial):
-        if isinstance(part, Size) and part.value in square:
-            yield changed(trial, path, Size(2 * part.value))
+    weights = [weight for owner in owners for weight in owner._parameters.values() if weight is not None]
+    matrices = (weight for weight in weights if _is_made(weight) and weight.dim() == 2)
+    square = {int(each.shape[0]) for each in matrices if each.shape[0] == each.shape[1]}
+    numbers = ((path, part) for path, part in init_numbers(trial) if isinstance(part, Size))
+    return [(path, part.value) for path, part in numbers if part.value in square]
+
+
+def _is_made(weight: nn.Parameter) -> bool:
+    """Return whether a parameter has a shape, which that of a lazy layer has not before it runs."""
+    return not isinstance(weight, nn.UninitializedParameter)
 
 
 def weight_without_transposition(outcome: TrialOutcome) -> str | None:
     """Return the condition of a weight of the user's own that ``linear`` is given with its axes exchanged.
 
-    ``nn.Linear`` has its axes in order. What does not fit one are widths, which other arguments could make equal.
+    A layer has its axes in order, ``nn.Linear`` as well as one of the user's. What does not fit one are widths, which
+    other arguments could make equal. So may those be of a weight that is used in a loop, and has fitted once.
     """
     call, known, error = outcome.failing, outcome.weight_sizes, outcome.error
     if call is None or known is None or error is None or call.name != "linear" or len(call.operands) < 2:
         return None
-    if any(isinstance(frame.f_locals.get("self"), nn.Linear) for frame, _ in walk_tb(error.__traceback__)):
+    owners = (frame.f_locals.get("self") for frame, _ in walk_tb(error.__traceback__))
+    if any(isinstance(owner, nn.Module) and owner is not outcome.model for owner in owners):
         return None
     given, weight = call.operands[:2]
+    if known.has_fitted(weight):
+        return None
     if weight.dim() != 2 or not all(known.is_fixed(weight, at) for at in (0, 1)) or not known.is_fixed(given, -1):
         return None
     rows, columns = map(int, weight.shape)
@@ -79,6 +110,9 @@ def product_without_transposition(trial: Trial, outcome: TrialOutcome) -> str | 
     one, two = call.operands
     if one is two or one.dim() < 2 or one.shape != two.shape or isinstance(one, nn.Parameter):
         # A matrix that is multiplied by itself may be one between nodes.
+        return None
+    if known.is_activated(one) or known.is_activated(two):
+        # So may one with weights that a ``softmax`` made, for as many nodes as it has columns.
         return None
     rows, columns = int(one.shape[-2]), int(one.shape[-1])
     of_inputs = {size for _, tensor in input_tensors(trial) for size in tensor.shape}
@@ -123,7 +157,10 @@ def einsum_of_other_axes(trial: Trial, outcome: TrialOutcome) -> str | None:
     Both operands have all sizes, of which one is of an input and one is the model's own, as heads are.
     """
     call = outcome.failing
-    if call is None or call.name != "einsum" or not isinstance(call.args[0], str) or len(call.taken) != 2:
+    if call is None or call.name != "einsum" or len(call.taken) != 2:
+        return None
+    if not isinstance(call.args[0], str) or "." in call.args[0]:
+        # An ellipsis has no letters for its axes.
         return None
     letters = call.args[0].replace(" ", "").partition("->")[0].split(",")
     one, two = (tuple(map(int, each.shape)) for each in call.taken)
