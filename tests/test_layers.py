@@ -253,7 +253,7 @@ ORDERS = {
         workspace_files
         project
         jobs
-        batch
+        batch, frontends
     """,
     "cli/check": """
         candidates, causes, fixing, selection
