@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -53,9 +54,14 @@ class Traced:
 def processor_times(*runs: Callable[[], Any]) -> list[float]:
     """Return the least of the processor times of a few rounds of each run, after one round that fills torch's caches.
 
-    They take turns: where other work shares the core it slows all of them.
+    They take turns: where other work shares the core it slows all of them. No garbage is collected, as in a worker:
+    that takes longer the more other tests have left.
     """
-    rounds = [[_processor_time(run) for run in runs] for _ in range(1 + ROUNDS)]
+    gc.disable()
+    try:
+        rounds = [[_processor_time(run) for run in runs] for _ in range(1 + ROUNDS)]
+    finally:
+        gc.enable()
     return [min(times) for times in zip(*rounds[1:], strict=True)]
 
 
