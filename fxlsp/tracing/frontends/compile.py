@@ -16,12 +16,11 @@ from ...report.frontends import FrontendProblem, FrontendVerdict
 from ..isolation.torch_private.frontends import MissingPartError, graph_breaks_noted
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
-from .model_call import BuildCall, not_available, place_in_stack, place_of_error, problem_of
+from .model_call import ModelCall, not_available, place_in_stack, place_of_error, problem_of
 
 
-def compile_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
-    """Return what torch.compile makes of a model."""
-    call = build()
+def compile_verdict(call: ModelCall, source_map: SourceMap) -> FrontendVerdict:
+    """Return what torch.compile makes of a model, which must not have been called before."""
     graphs = 0
     breaks: dict[object, FrontendProblem] = {}
 

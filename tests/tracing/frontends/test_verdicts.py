@@ -44,9 +44,17 @@ EVEN = MODEL.format(statement="y = self.a(x.view(2, x.shape[0] // 2, 8))")
 
 
 def verdict(worker: Worker, path: str, frontend: str, inputs: str = "torch.randn(2, 8)") -> FrontendVerdict:
-    message = worker.answer(f"{path}:Net", "Net()", inputs, frontend=frontend)
+    found, needs_fixed_sizes = answer(worker, path, frontend, inputs)
+    if not needs_fixed_sizes:
+        return found
+    fixed, _ = answer(worker, path, frontend, inputs, fixed_sizes=True)
+    return found if fixed.verdict == "ok" else fixed
+
+
+def answer(worker: Worker, path: str, frontend: str, inputs: str, **options: bool) -> tuple[FrontendVerdict, bool]:
+    message = worker.answer(f"{path}:Net", "Net()", inputs, frontend=frontend, **options)
     assert message["type"] == "frontend", message
-    return FrontendVerdict.from_json(message["verdict"])
+    return FrontendVerdict.from_json(message["verdict"]), message.get("needs_fixed_sizes", False)
 
 
 def model_of(path: str) -> torch.nn.Module:
@@ -271,14 +279,28 @@ def test_inputs_without_a_common_first_size_are_exported_as_they_are(worker: Wor
     assert exported.summary == "exports, with the sizes of its inputs"
 
 
-def test_what_the_first_export_leaves_in_the_model_does_not_spoil_the_second(
-    worker: Worker, write: Callable[..., str]
+KEPT_IN_MODEL = "self.last = y if not hasattr(self, 'last') else self.last + y; y = self.a(x.view(2, -1)) + self.last"
+KEPT_IN_PACKAGE = "y = self.a(x.view(2, -1)) + vars(torch.nn).setdefault('kept', torch.arange(4.0))"
+
+
+@pytest.mark.parametrize("statement", [KEPT_IN_MODEL, KEPT_IN_PACKAGE], ids=["model", "package"])
+def test_what_the_first_export_leaves_behind_does_not_spoil_the_second(
+    statement: str, worker: Worker, write: Callable[..., str]
 ) -> None:
-    keep = "self.last = y if not hasattr(self, 'last') else self.last + y; y = self.a(x.view(2, -1)) + self.last"
-    path = write(MODEL.format(statement=keep))
+    path = write(MODEL.format(statement=statement))
     kept = verdict(worker, path, "export")
-    assert (kept.verdict == "ok") == exports(path, X, with_dynamic_batch=False)
     assert kept.batch != "dynamic"
+    is_taken = exports(path, X, with_dynamic_batch=False)
+    vars(torch.nn).pop("kept", None)
+    assert (kept.verdict == "ok") == is_taken
+
+
+def test_a_batch_is_fixed_only_if_the_model_can_be_exported_at_all(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(BRANCH)
+    first, needs_fixed_sizes = answer(worker, path, "export", "torch.randn(2, 8)")
+    assert (first.verdict, needs_fixed_sizes) == ("ok", True)
+    fixed, needs_more = answer(worker, path, "export", "torch.randn(2, 8)", fixed_sizes=True)
+    assert (fixed.verdict, fixed.summary, needs_more) == ("problem", "1 problem", False)
 
 
 @pytest.mark.parametrize("frontend", ["export", "compile"])
