@@ -56,9 +56,13 @@ class Page:
     """Of ``fxlsp``, for the output of the example."""
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the example's file alone shows the problem."""
-        return self.arguments == f"check {self.file}"
+    def options(self) -> str | None:
+        """Options of front ends with which ``check`` of the example shows the problem, often none.
+
+        None if another command shows it.
+        """
+        found = re.fullmatch(rf"check {re.escape(self.file)}((?: --(?:frontends|select) \S+)*)", self.arguments)
+        return None if found is None else found[1].strip()
 
     @property
     def file(self) -> str:
@@ -119,23 +123,32 @@ def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = F
         folder: where they are written, an empty one.
         program: the command that starts fxlsp.
     """
+    groups: dict[str, list[Page]] = {}
     for page in pages:
-        (folder / page.file).write_text(page.example, encoding="utf-8")
-        (folder / page.repaired_file).write_text(page.repaired, encoding="utf-8")
-    found = json.loads(_fxlsp([*program, "check", ".", "--format", "json"], folder))
+        groups.setdefault(page.options or "", []).append(page)
     problems: dict[str, list[Problem]] = {}
-    for problem in map(Problem.from_json, found["problems"]):
-        problems.setdefault(_file_of(problem), []).append(problem)
-    with _working_in(folder):
-        outputs = {
-            page.code: _printed(problems.get(page.file, ()))
-            if page.is_plain
-            else _command_output(page, folder, program)
-            for page in pages
-        }
-    environment = found["environment"]
-    minor = [".".join(environment[of].split(".")[:2]) for of in ("torch", "python")]
-    return ExampleResults(problems, outputs, f"torch {minor[0]} and CPython {minor[1]}")
+    outputs: dict[str, str] = {}
+    versions = ""
+    for number, (options, group) in enumerate(groups.items()):
+        # Apart, since options of one group of examples would find more in those of another.
+        examples = folder / f"group{number}"
+        examples.mkdir()
+        for page in group:
+            (examples / page.file).write_text(page.example, encoding="utf-8")
+            (examples / page.repaired_file).write_text(page.repaired, encoding="utf-8")
+        arguments = ["check", ".", *options.split(), "--format", "json"]
+        found = json.loads(_fxlsp([*program, *arguments], examples))
+        for problem in map(Problem.from_json, found["problems"]):
+            problems.setdefault(_file_of(problem), []).append(problem)
+        with _working_in(examples):
+            for page in group:
+                is_shown = page.options is not None
+                shown = problems.get(page.file, ())
+                outputs[page.code] = _printed(shown) if is_shown else _command_output(page, examples, program)
+        environment = found["environment"]
+        minor = [".".join(environment[of].split(".")[:2]) for of in ("torch", "python")]
+        versions = f"torch {minor[0]} and CPython {minor[1]}"
+    return ExampleResults(problems, outputs, versions)
 
 
 def _file_of(problem: Problem) -> str:
@@ -204,7 +217,8 @@ Python"""
 
 def anchor(family: str) -> str:
     """Return the anchor of a family in the index, as GitHub names it."""
-    return f"{family}xx-{FAMILIES[family].title}".lower().replace(" ", "-")
+    title = re.sub(r"[^\w -]", "", FAMILIES[family].title)
+    return f"{family}xx-{title}".lower().replace(" ", "-")
 
 
 def without_messages(text: str) -> str:

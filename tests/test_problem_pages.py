@@ -36,7 +36,7 @@ def test_a_page_is_where_its_address_says() -> None:
 
 @each_page
 def test_the_example_has_this_problem_and_no_other(page: Page, results: ExampleResults) -> None:
-    if page.is_plain:
+    if page.options is not None:
         problems = results.problems[page.file]
         assert {problem.code for problem in problems} == {page.code}
         assert {problem.severity for problem in problems} >= {severity_of(page.code)}

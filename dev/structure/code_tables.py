@@ -11,10 +11,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.report import codes
+from fxlsp.report import codes, frontend_codes
 
-RECORDS = ("report/codes.py", "report/code_records.py")
-_NAMES = {name for name, value in vars(codes).items() if isinstance(value, str) and value in codes.RECORDS}
+RECORDS = ("report/codes.py", "report/code_records.py", "report/frontend_codes.py")
+_NAMES = {
+    name
+    for module in (codes, frontend_codes)
+    for name, value in vars(module).items()
+    if isinstance(value, str) and value in codes.RECORDS
+}
 
 
 def code_tables(tree: ast.Module) -> Iterator[str]:

@@ -13,10 +13,12 @@ from fxlsp.cli.output.frontends import frontend_lines
 from fxlsp.cli.output.node_table import graph_lines, path_lines
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.cli.tracing.batch import trace_batch
-from fxlsp.cli.tracing.frontends import NAMES, frontend_names, with_frontends
+from fxlsp.cli.tracing.frontends import add_frontends_option, with_frontends
 from fxlsp.cli.tracing.jobs import CommandLineJob, recorded_run, trace_job
+from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
+from fxlsp.cli.tracing.targets import parse_target
 from fxlsp.cli.tracing.worker_pool import open_pool
 from fxlsp.report.frontends import FrontendName
 from fxlsp.report.problems import Failure
@@ -43,13 +45,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
     parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
     parser.add_argument("--format", choices=["table", "paths", "json"], default="table")
-    parser.add_argument(
-        "--frontends",
-        metavar="NAMES",
-        type=frontend_names,
-        default=(),
-        help=f"whose verdicts to show, of {','.join(NAMES)}; each runs the model in a process of its own",
-    )
+    add_frontends_option(parser)
     add_project_options(parser)
     parser.add_argument(
         "--batch",
@@ -88,7 +84,7 @@ async def _trace(job: CommandLineJob, projects: Projects, frontends: tuple[Front
         outcome = await trace_job(job, projects, traces, symbols=True)
         if isinstance(outcome, Failure) or not frontends:
             return outcome
-        return await with_frontends(outcome, frontends, job, projects, traces)
+        return in_cells(await with_frontends(outcome, frontends, parse_target(job.target), projects, traces))
 
 
 def _print_report(report: Report, output_format: str, recorded: RecordedRun | None) -> None:

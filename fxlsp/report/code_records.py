@@ -93,6 +93,18 @@ FAMILIES: Mapping[str, Family] = {
         "The model does something else than it was written for, with or without `torch.fx`.",
         "warning",
     ),
+    "FX7": Family(
+        "refused by torch.export",
+        "`torch.export` does not take the model, or not with every batch. Reported where `--frontends` asks for it.",
+        "info",
+        Trait.BY_EXPRESSION,
+    ),
+    "FX8": Family(
+        "split by torch.compile",
+        "`torch.compile` ends a graph here, or fails. Reported where `--frontends` asks for it.",
+        "info",
+        Trait.BY_EXPRESSION,
+    ),
     "FX9": Family(
         "no trace",
         "There is no graph to look at: the model could not be loaded, made, fed or survived.",
@@ -112,3 +124,16 @@ class CodeRecord:
     severity: Severity
     """Unless the user configured another one."""
     traits: Trait
+
+
+def record_of(code: str, advice: str, traits: Trait = Trait.NONE, *, severity: Severity | None = None) -> CodeRecord:
+    """Return the record of a code, with what its family gives it.
+
+    Args:
+        code: the code.
+        advice: as in the record.
+        traits: those that it has beside its family's.
+        severity: if it is another one than the family's.
+    """
+    family = FAMILIES[code[:3]]
+    return CodeRecord(code, advice, severity or family.severity, family.traits | traits)

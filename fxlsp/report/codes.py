@@ -1,22 +1,22 @@
 """All problem codes, one record each; a code never changes its meaning.
 
 The docstring of a constant is the definition of its code. The family gives severity and traits; the record adds to the
-traits, and may have another severity.
+traits, and may have another severity. The constants of other front ends are in :mod:`.frontend_codes`.
 """
 
 from __future__ import annotations
 
-from .code_records import FAMILIES, CodeRecord, Severity, Trait
+from . import frontend_codes
+from .code_records import CodeRecord, Severity, Trait, record_of
 
 _PAGES = "https://github.com/fxlsp/fxlsp/blob/main/docs/problems"
 
-RECORDS: dict[str, CodeRecord] = {}
+RECORDS: dict[str, CodeRecord] = dict(frontend_codes.RECORDS)
 """The record of each code."""
 
 
 def _define(code: str, advice: str, traits: Trait = Trait.NONE, *, severity: Severity | None = None) -> str:
-    family = FAMILIES[code[:3]]
-    RECORDS[code] = CodeRecord(code, advice, severity or family.severity, family.traits | traits)
+    RECORDS[code] = record_of(code, advice, traits, severity=severity)
     return code
 
 

@@ -23,9 +23,11 @@ class FrontendProblem(JsonObject):
     location: Location | None
     """The expression where it is known, else the code of its line; None if torch names none of the user's."""
     code: str | None = None
+    """Problem code: ``FX801``. None where the front end is not available."""
+    graph_break: str | None = None
     """Number of a graph break in torch's registry: ``GB0170``."""
     link: str | None = None
-    """Page that the message names, the one of the code if it names that."""
+    """Page that the message names, the one of the graph break if it names that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class FrontendVerdict(JsonObject):
 
     frontend: FrontendName
     verdict: FrontendResult
-    """``unavailable`` if the front end could not be asked; ``crashed`` if its process ended by itself first, ``timeout``
-    or ``limit`` if it was ended at the limit of time or at another one."""
+    """``unavailable`` if the front end could not be asked. If its process ended first: ``crashed``, or ``timeout`` or
+    ``limit`` if it was ended at the limit of time or at another one."""
     summary: str
     """The verdict in words: ``2 graph breaks``."""
     problems: tuple[FrontendProblem, ...] = ()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fxlsp.report.codes import CONTROL_FLOW
+from fxlsp.report.frontend_codes import BREAK_AT_VALUE, EXPORT_BRANCH, EXPORT_DIED
 from fxlsp.report.report import Report
 from tests.cli.conftest import Fxlsp
 
@@ -63,6 +65,7 @@ def test_problems_are_below_their_front_end_and_no_problems_of_the_report(fxlsp:
     heads = [line for line in added if not line.startswith(" ")]
     assert heads == ["fx: 1 problem", "export: 1 problem", "compile: 1 graph break"]
     assert [line.strip().split(":")[:2] for line in added if line.startswith(" ")] == [["model.py", "16"]] * 3
+    assert [line.split()[1] for line in added if line.startswith(" ")] == [CONTROL_FLOW, EXPORT_BRANCH, BREAK_AT_VALUE]
 
 
 @pytest.mark.usefixtures("models")
@@ -73,6 +76,7 @@ def test_json_has_the_verdicts_only_if_they_are_asked_for(fxlsp: Fxlsp) -> None:
     (export,) = report.pop("frontends")
     assert (export["frontend"], export["verdict"], len(export["problems"])) == ("export", "problem", 1)
     assert export["problems"][0]["location"]["line"] == 16
+    assert export["problems"][0]["code"] == EXPORT_BRANCH
     assert list(report) == list(plain)
     assert report["problems"] == plain["problems"]
     assert Report.from_json(ran.json).frontends[0].problems[0].headline == export["problems"][0]["headline"]
@@ -88,6 +92,7 @@ def test_a_front_end_that_dies_says_so_and_the_graph_stays(fxlsp: Fxlsp) -> None
     (problem,) = export["problems"]
     assert problem["headline"].startswith("The process that exported Dying ended itself with exit code 3")
     assert problem["location"]["line"] == 22
+    assert problem["code"] == EXPORT_DIED
 
 
 @pytest.mark.usefixtures("models")

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from fxlsp.cli.check.suppression import Suppressions
 from fxlsp.cli.check.unchecked import strict_message
 from fxlsp.cli.exit_codes import NOT_CHECKED, NOTHING_FOUND, PROBLEMS_FOUND, UsageError, exit_code, report_failure
 from fxlsp.cli.output.excerpts import shown_path
+from fxlsp.cli.tracing.frontends import add_frontends_option, used_frontends
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import open_pool
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles, python_files
 from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.ide.render.numbers import counted
+from fxlsp.report.frontends import FrontendName
 from fxlsp.report.problems import Problem
 
 BASELINE_MODES = ("use", "strict", "write", "update", "prune")
@@ -41,6 +44,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--fix", action="store_true", help="write the fixes that leave what a model computes unchanged")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever problems there are")
     parser.add_argument("--strict", action="store_true", help="exit with 3 if a model could not be checked")
+    add_frontends_option(parser)
     _add_selection(parser)
     _add_output(parser)
     parser.set_defaults(run=run)
@@ -134,7 +138,9 @@ class _Check:
         self.scope = RunScope(frozenset(chosen), self._selection)
         files, unreadable = _find(chosen, arguments.paths, self._projects)
         found_at = time.monotonic()
-        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs))
+        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, arguments.frontends))
+        if arguments.frontends:
+            results.frontend_uses = used_frontends(chain(chosen, python_files(["."])))
         results.unreadable = unreadable
         results.suppressions = Suppressions(files, self._projects, self._selection)
         # What is written into a baseline is what is found without it.
@@ -191,11 +197,13 @@ def _find(chosen: Iterable[str], paths: Sequence[str], projects: Projects) -> tu
     ]
 
 
-async def _trace_files(files: list[FoundFile], projects: Projects, jobs: int | None) -> CheckResults:
+async def _trace_files(
+    files: list[FoundFile], projects: Projects, jobs: int | None, frontends: Sequence[FrontendName]
+) -> CheckResults:
     progress = _ProgressLine()
     try:
         async with open_pool(jobs) as traces:
-            return await run_check(files, projects, traces, lambda name: progress.show(f"traced {name}"))
+            return await run_check(files, projects, traces, lambda name: progress.show(f"traced {name}"), frontends)
     finally:
         progress.clear()
 

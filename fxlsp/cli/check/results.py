@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,13 +14,15 @@ from fxlsp.cli.check.fingerprints import Fingerprint, fingerprint_of
 from fxlsp.cli.check.suppression import Suppressions
 from fxlsp.cli.output.problems import problem_of
 from fxlsp.cli.tracing.notebooks import in_cells
-from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
+from fxlsp.report.code_records import Severity
+from fxlsp.report.codes import NO_INTERPRETER, NOT_FED, severity_of
+from fxlsp.report.frontends import FrontendProblem, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.merging import merge_problems
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
-from fxlsp.report.serialization import JsonObject
+from fxlsp.report.serialization import UNLESS_DEFAULT, JsonObject
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.python.ignores import IgnoredCode
 from fxlsp.source.recipes.recipes import find_written
@@ -33,6 +36,13 @@ Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skippe
 tried, since it needs something.
 """
 
+
+_BEHIND = re.compile(
+    r"^\s*(User Stack|Caused by: \(|from user code|The following call raised|The error above occurred|For more|"
+    r"For C\+\+|Developer debug context|File \")",
+    re.MULTILINE,
+)
+"""Begin of what concerns torch itself in a message of a front end."""
 
 _FOLLOWED: tuple[Status, ...] = ("traced", "recovered", "covered")
 
@@ -48,6 +58,8 @@ class ModelEntry(JsonObject):
     recipe: Recipe | None = None
     nodes: int = 0
     covered_by: str | None = None
+    frontends: tuple[FrontendVerdict, ...] = field(default=(), metadata=UNLESS_DEFAULT)
+    """Verdicts of the front ends that were asked for."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,8 @@ class CheckResults:
     """Filter of the problems, None to report all."""
     baseline: Baseline | None = None
     """Known problems, which are not reported."""
+    frontend_uses: frozenset[OtherFrontend] = frozenset()
+    """Front ends that the workspace uses, as far as they were asked for: what they find is a warning."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -166,6 +180,19 @@ class CheckResults:
         for attempt in self.attempts:
             if _is_sure(attempt) or self._cover(attempt.model) is None:
                 yield from _problems_of(attempt)
+                yield from self._problems_of_frontends(attempt)
+
+    def _problems_of_frontends(self, attempt: CheckedTrace) -> Iterator[Problem]:
+        """Yield what other front ends than torch.fx found, unless they could not be asked."""
+        report, model = attempt.outcome, attempt.model
+        for verdict in report.frontends if isinstance(report, Report) else ():
+            is_pressing = verdict.frontend in self.frontend_uses and _is_sure(attempt)
+            for found in verdict.problems:
+                if found.code is None or verdict.frontend == "fx" or verdict.verdict == "unavailable":
+                    continue
+                severity: Severity = "warning" if is_pressing else severity_of(found.code)
+                message, place = f"torch.{verdict.frontend}: {_words(found)}", found.location or model.location
+                yield Problem(found.code, severity, message, place, model=model.target.text)
 
     def _cover(self, model: FoundModel) -> str | None:
         """Return the model of another file whose trace covers this model.
@@ -215,6 +242,14 @@ def _problems_of(attempt: CheckedTrace) -> tuple[Problem, ...]:
     return (problem_of(outcome, place or attempt.model.location),)
 
 
+def _words(found: FrontendProblem) -> str:
+    """Return torch's words up to its own stack, with the page that they name."""
+    behind = _BEHIND.search(found.message)
+    text = found.message if behind is None else found.message[: behind.start()]
+    words = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+    return words if found.link is None or found.link in words else f"{words}\nSee {found.link}"
+
+
 def _is_of_recipe(problem: Problem) -> bool:
     return problem.location is None and problem.code == NOT_FED
 
@@ -240,7 +275,9 @@ def _entry_of(attempt: CheckedTrace) -> ModelEntry:
         return ModelEntry(target, place, status, outcome.message, attempt.recipe)
     error = outcome.verdict.error
     reason = f"{error.type}: {error.message}" if error is not None else ""
-    return ModelEntry(target, place, _status(outcome), reason, outcome.recipe, len(outcome.nodes))
+    return ModelEntry(
+        target, place, _status(outcome), reason, outcome.recipe, len(outcome.nodes), frontends=outcome.frontends
+    )
 
 
 def _status(report: Report) -> Status:

@@ -10,10 +10,12 @@ from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
 from fxlsp.cli.check.results import CheckedTrace, CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
+from fxlsp.cli.tracing.frontends import with_frontends
 from fxlsp.cli.tracing.jobs import trace_target
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import TracePool
 from fxlsp.engine.state.coverage import covered_classes
+from fxlsp.report.frontends import FrontendName
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 
@@ -21,14 +23,22 @@ Trace = Callable[[FoundModel, Recipe | None], Awaitable[CheckedTrace]]
 
 
 async def run_check(
-    files: Sequence[FoundFile], projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
+    files: Sequence[FoundFile],
+    projects: Projects,
+    traces: TracePool,
+    on_progress: Callable[[str], None],
+    frontends: Sequence[FrontendName] = (),
 ) -> CheckResults:
     """Trace the models of ``files`` and return the results.
 
     Models that others create come after them, and are traced only if the traces of those do not cover them.
 
     Args:
+        files: those with the models.
+        projects: settings and interpreters.
+        traces: processes.
         on_progress: called with the name of each model whose trace has ended.
+        frontends: those whose verdicts are wanted too, of each model that is traced for its own sake.
     """
     found = CheckResults(files)
     every = trace_generations(files)
@@ -36,6 +46,13 @@ async def run_check(
 
     async def trace(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
         return await _attempt(model, recipe, projects, traces, on_progress)
+
+    async def trace_and_ask(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
+        attempt = await trace(model, recipe)
+        if not frontends or not isinstance(attempt.outcome, Report):
+            return attempt
+        asked = await with_frontends(attempt.outcome, frontends, model.target, projects, traces)
+        return replace(attempt, outcome=asked)
 
     for generation in every:
         for member in generation:
@@ -47,7 +64,7 @@ async def run_check(
             if _needs_trace(found, file, model)
             for recipe in model.candidate.recipes
         ]
-        for attempt in await asyncio.gather(*(trace(model, recipe) for model, recipe in wanted)):
+        for attempt in await asyncio.gather(*(trace_and_ask(model, recipe) for model, recipe in wanted)):
             _record(found, attempt)
     found.environment = traces.environment
     return found

@@ -18,7 +18,7 @@ _REASON_WIDTH = 160
 
 @dataclass(frozen=True)
 class UncheckedModel:
-    """Model of which a run proves nothing, or whose shapes it does not know."""
+    """Model of which a run proves nothing, or whose shapes or verdict it does not know."""
 
     location: Location
     target: str
@@ -26,7 +26,7 @@ class UncheckedModel:
 
 
 def unchecked_models(results: CheckResults) -> list[UncheckedModel]:
-    """Return the models that were not followed, or without a shape, in the order of the text.
+    """Return the models that were not followed, without a shape or without a verdict, in the order of the text.
 
     A model that was not followed is left out if a problem of severity error or warning reports it.
     """
@@ -37,6 +37,8 @@ def unchecked_models(results: CheckResults) -> list[UncheckedModel]:
             found.append(UncheckedModel(entry.location, entry.target, f"its shapes are unknown: {_no_shapes(entry)}"))
         elif entry.status in _NOT_FOLLOWED and entry.target not in reported:
             found.append(UncheckedModel(entry.location, entry.target, _first_line(entry.reason) or "there is no graph"))
+        else:
+            found += [UncheckedModel(entry.location, entry.target, reason) for reason in _unasked(entry)]
     return found
 
 
@@ -57,6 +59,14 @@ def unchecked_lines(results: CheckResults) -> Iterator[str]:
     if unused:
         yield "Calls that feed no model, so its inputs were guessed:"
         yield from unused
+
+
+def _unasked(entry: ModelEntry) -> Iterator[str]:
+    """Yield why front ends have no verdict on a model."""
+    for verdict in entry.frontends:
+        if verdict.verdict == "unavailable":
+            reasons = (problem.headline for problem in verdict.problems)
+            yield _first_line(f"torch.{verdict.frontend} {verdict.summary}: {'; '.join(reasons)}")
 
 
 def strict_message(results: CheckResults) -> str | None:

@@ -22,6 +22,7 @@ def frontend_lines(verdicts: Sequence[FrontendVerdict]) -> Iterator[str]:
 
 def _line(problem: FrontendProblem) -> str:
     where = "" if problem.location is None else f"{location_text(problem.location)}: "
-    number = "" if problem.code is None else f"{problem.code}: "
+    code = "" if problem.code is None else f"{problem.code} "
+    number = "" if problem.graph_break is None else f"{problem.graph_break}: "
     link = "" if problem.link is None else f" ({number}{problem.link})"
-    return f"{where}{problem.headline}{link}"
+    return f"{where}{code}{problem.headline}{link}"

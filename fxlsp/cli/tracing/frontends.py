@@ -1,24 +1,29 @@
-"""``--frontends``: the verdicts of torch.export and torch.compile on a model that was traced."""
+"""``--frontends``: the verdicts of torch.export and torch.compile on a model that was traced, and who uses them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import get_args
 
-from fxlsp.cli.tracing.jobs import CommandLineJob, trace_request
-from fxlsp.cli.tracing.notebooks import in_cells
+from fxlsp.cli.tracing.jobs import trace_request
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.cli.tracing.targets import parse_target
+from fxlsp.cli.tracing.targets import CommandLineTarget
 from fxlsp.cli.tracing.worker_pool import TracePool
 from fxlsp.engine.connection.connection import Outcome
+from fxlsp.report.frontend_codes import died_code
 from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
 from fxlsp.report.report import Report
+from fxlsp.source.models.fx_usage import frontend_uses
 
 NAMES: tuple[FrontendName, ...] = ("fx", *get_args(OtherFrontend))
 _LEAST_SECONDS = 60.0
 """Time limit of each front end, unless the user's is longer: to import torch._dynamo alone takes seconds."""
+_MOST_FILES = 5000
+"""Files in which uses of a front end are looked for."""
 
 
 def frontend_names(text: str) -> tuple[FrontendName, ...]:
@@ -38,24 +43,39 @@ def frontend_names(text: str) -> tuple[FrontendName, ...]:
     return tuple(name for name in NAMES if name in asked)
 
 
+def add_frontends_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--frontends``, none by default."""
+    parser.add_argument(
+        "--frontends",
+        metavar="NAMES",
+        type=frontend_names,
+        default=(),
+        help=f"whose verdicts to show, of {','.join(NAMES)}; each runs the model in a process of its own",
+    )
+
+
 async def with_frontends(
-    report: Report, names: Sequence[FrontendName], job: CommandLineJob, projects: Projects, traces: TracePool
+    report: Report, names: Sequence[FrontendName], target: CommandLineTarget, projects: Projects, traces: TracePool
 ) -> Report:
     """Return a report with the verdicts of front ends, each asked in a process of its own, one after the other.
 
     Args:
-        report: of the job; its recipe makes and feeds the model.
+        report: of the target; its recipe makes and feeds the model.
+        names: the front ends.
+        target: the model.
+        projects: settings and interpreters.
+        traces: processes.
     """
     verdicts = [
-        _of_torch_fx(report) if name == "fx" else await _verdict(report, name, job, projects, traces) for name in names
+        _of_torch_fx(report) if name == "fx" else await _verdict(report, name, target, projects, traces)
+        for name in names
     ]
-    return replace(report, frontends=in_cells(tuple(verdicts)))
+    return replace(report, frontends=tuple(verdicts))
 
 
 async def _verdict(
-    report: Report, name: OtherFrontend, job: CommandLineJob, projects: Projects, traces: TracePool
+    report: Report, name: OtherFrontend, target: CommandLineTarget, projects: Projects, traces: TracePool
 ) -> FrontendVerdict:
-    target = parse_target(job.target)
     project = projects.at(target.folder)
     request = trace_request(target, report.recipe, project)
     limits = replace(request.limits, seconds=max(request.limits.seconds, _LEAST_SECONDS))
@@ -64,10 +84,11 @@ async def _verdict(
 
 
 def _without_verdict(name: OtherFrontend, outcome: Outcome) -> FrontendVerdict:
-    message = "no verdict arrived" if outcome.failure is None else outcome.failure.message
-    problem = FrontendProblem(
-        message.partition("\n")[0], message, None if outcome.failure is None else outcome.failure.location
-    )
+    failure = outcome.failure
+    message = "no verdict arrived" if failure is None else failure.message
+    place = None if failure is None else failure.location
+    code = died_code(name) if outcome.died or failure is None else failure.code
+    problem = FrontendProblem(message.partition("\n")[0], message, place, code)
     if outcome.died:
         return FrontendVerdict(name, "crashed", "crashed", (problem,))
     return FrontendVerdict(name, "unavailable", "could not be asked", (problem,))
@@ -78,5 +99,16 @@ def _of_torch_fx(report: Report) -> FrontendVerdict:
     if error is None:
         return FrontendVerdict("fx", "ok", "traceable")
     message = error.message or error.type
-    problem = FrontendProblem(message.partition("\n")[0], message, error.location)
+    code = next((each.code for each in report.problems if each.location == error.location), None)
+    problem = FrontendProblem(message.partition("\n")[0], message, error.location, code)
     return FrontendVerdict("fx", "problem", "1 problem", (problem,))
+
+
+def used_frontends(paths: Iterable[str]) -> frozenset[OtherFrontend]:
+    """Return the front ends that some files name outside of comments; files that cannot be read name none."""
+    found: frozenset[OtherFrontend] = frozenset()
+    for path in islice(paths, _MOST_FILES):
+        with suppress(OSError), open(path, "rb") as file:
+            # The names that are searched are ASCII in every encoding.
+            found |= frontend_uses(file.read().decode("latin-1"))
+    return found

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from fxlsp.report.codes import DIED
+from fxlsp.report.frontend_codes import died_code
 from fxlsp.report.frontends import FrontendProblem, FrontendResult, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
@@ -58,7 +59,7 @@ def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
 
 def crash_verdict(message: WorkerDied, frontend: OtherFrontend, failure: Failure) -> FrontendVerdict:
     """Return the verdict of a front end whose worker died, for which ``failure`` is the reason."""
-    problem = FrontendProblem(failure.message, failure.message, failure.location)
+    problem = FrontendProblem(failure.message, failure.message, failure.location, died_code(frontend))
     result, summary = _ENDS[message.limit]
     return FrontendVerdict(frontend, result, summary, (problem,))
 

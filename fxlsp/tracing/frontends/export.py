@@ -20,15 +20,16 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ...report.frontend_codes import EXPORT_BRANCH, EXPORT_FAILS, EXPORT_FIXED, EXPORT_NUMBER, EXPORT_UNSUPPORTED
 from ...report.frontends import FrontendProblem, FrontendVerdict
 from ...report.locations import Location
 from ..isolation.torch_private import tensors_in, tree_map
-from ..isolation.torch_private.frontends import fixed_sizes_noted, is_constraint_violation
+from ..isolation.torch_private.frontends import fixed_sizes_noted, is_constraint_violation, refusal_of
 from ..model.building.forward_entry import forward_entry
 from ..model.building.registrations import running_code
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
-from .model_call import ModelCall, place_of_error, problem_of
+from .model_call import ModelCall, chain_of, is_condition, place_of_error, problem_of
 
 _LEAST_DYNAMIC = 2
 """Smallest size that torch.export does not fix by itself."""
@@ -77,8 +78,25 @@ def _verdict_with_fixed_sizes(call: ModelCall, source_map: SourceMap) -> Fronten
     refused = _exported(call, None)
     if refused is None:
         return _exports_as_given()
-    problem = problem_of(message_of(refused), place_of_error(refused, source_map))
-    return FrontendVerdict("export", "problem", "1 problem", (problem,))
+    return FrontendVerdict("export", "problem", "1 problem", (_problem_of_error(refused, source_map),))
+
+
+def _problem_of_error(error: BaseException, source_map: SourceMap) -> FrontendProblem:
+    place = place_of_error(error, source_map)
+    return problem_of(message_of(error), place, _code_of(error, place, source_map))
+
+
+def _code_of(error: BaseException, place: Location | None, source_map: SourceMap) -> str:
+    """Return the problem code of an error of an export with fixed sizes."""
+    refusals = (refusal_of(each) for each in chain_of(error))
+    match next((refusal for refusal in refusals if refusal is not None), None):
+        case "value":
+            return EXPORT_BRANCH if place is not None and is_condition(place, source_map) else EXPORT_NUMBER
+        case "size":
+            return EXPORT_FIXED
+        case "form":
+            return EXPORT_UNSUPPORTED
+    return EXPORT_FAILS
 
 
 def _exports_as_given() -> FrontendVerdict:
@@ -112,7 +130,7 @@ def _limit_of_batch(call: ModelCall, source_map: SourceMap) -> _Limit | None:
         return None
     place = place_of_error(error, source_map) or next((each for each in fixed_at if each is not None), None)
     is_one_batch = bool(fixed_at) or not is_constraint_violation(error)
-    return _Limit(problem_of(_reason(error), place), is_one_batch)
+    return _Limit(problem_of(_reason(error), place, EXPORT_FIXED), is_one_batch)
 
 
 def _reason(error: BaseException) -> str:

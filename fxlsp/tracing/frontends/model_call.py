@@ -36,11 +36,11 @@ class ModelCall:
 
 def not_available(frontend: OtherFrontend, reason: str) -> FrontendVerdict:
     """Return the verdict of a front end that this torch does not have in the form that is needed."""
-    problem = problem_of(reason, None)
+    problem = problem_of(reason, None, None)
     return FrontendVerdict(frontend, "unavailable", f"not available with torch {torch.__version__}", (problem,))
 
 
-def problem_of(message: str, location: Location | None) -> FrontendProblem:
+def problem_of(message: str, location: Location | None, code: str | None) -> FrontendProblem:
     """Return a problem in torch's words, with the page that they name."""
     message = readable(message.strip())
     first = next((line.strip() for line in message.splitlines() if line.strip()), "no reason is given")
@@ -51,22 +51,36 @@ def problem_of(message: str, location: Location | None) -> FrontendProblem:
         headline=_SENTENCE.split(first)[0],
         message=message,
         location=location,
-        code=None if number is None else f"GB{number[1]}",
+        code=code,
+        graph_break=None if number is None else f"GB{number[1]}",
         link=numbered or next(iter(links), None),
     )
 
 
 def place_of_error(error: BaseException, source_map: SourceMap) -> Location | None:
     """Return the user's expression that raised an error or one that it was raised for; None if there is none."""
+    places = (innermost_of_workspace(source_map.of_traceback(each)) for each in chain_of(error))
+    return next((place for place in places if place is not None), None)
+
+
+def chain_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, and those that it was raised for."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        place = innermost_of_workspace(source_map.of_traceback(current))
-        if place is not None:
-            return place
+        yield current
         current = current.__cause__ or current.__context__
-    return None
+
+
+def is_condition(place: Location, source_map: SourceMap) -> bool:
+    """Return whether the expression at a location decides which way Python goes.
+
+    Where columns are unknown, the location is a line, which counts if a condition begins on it.
+    """
+    spans = source_map.expressions.tests_at(place.file, place.line)
+    tests = [source_map.location(place.file, span, place.function) for span in spans]
+    return place in tests or (bool(tests) and place == source_map.line(place.file, place.line, place.function))
 
 
 def place_in_stack(stack: Sequence[FrameSummary], source_map: SourceMap) -> Location | None:

@@ -10,6 +10,7 @@ import pytest
 
 from fxlsp.engine.connection.crash_failures import crash_failure, crash_verdict, describe_exit
 from fxlsp.report.codes import DIED
+from fxlsp.report.frontend_codes import EXPORT_DIED
 from fxlsp.report.locations import Location
 from fxlsp.wire.messages import Limits, StackFrame, TraceRequest, TraceTarget, WorkerDied
 
@@ -85,8 +86,18 @@ def test_an_exit_code_has_words(code: int | None, words: str) -> None:
     [
         (died(limit="time"), "timeout", "ran out of time", "Exporting Net did not finish within 10 s"),
         (died(exit=3), "crashed", "crashed", "The process that exported Net ended itself with exit code 3"),
-        (died(signal=9, limit="memory"), "limit", "took too much memory", "Exporting Net took more than 500 MB of memory"),
-        (died(limit="processes"), "limit", "started too many processes", "Exporting Net started more than 32 processes"),
+        (
+            died(signal=9, limit="memory"),
+            "limit",
+            "took too much memory",
+            "Exporting Net took more than 500 MB of memory",
+        ),
+        (
+            died(limit="processes"),
+            "limit",
+            "started too many processes",
+            "Exporting Net started more than 32 processes",
+        ),
         (
             died(limit="written"),
             "limit",
@@ -101,3 +112,4 @@ def test_the_death_of_a_front_end_is_its_verdict(message: WorkerDied, verdict: s
     found = crash_verdict(message, "export", failure)
     assert (found.frontend, found.verdict, found.summary) == ("export", verdict, summary)
     assert [problem.message for problem in found.problems] == [words]
+    assert [problem.code for problem in found.problems] == [EXPORT_DIED]

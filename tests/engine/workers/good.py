@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from fxlsp.report.codes import severity_of
-from fxlsp.report.frontends import FrontendResult, FrontendVerdict
+from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
 from fxlsp.report.graph import Module, ModuleCall, Node, Verdict
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
@@ -29,6 +29,8 @@ from fxlsp.source.text.documents import read_document
 from tests.engine.workers.fake_wire import HELLO, Wire
 
 Message = dict[str, Any]
+STOPS = "It stops.\n  Hint: go on\n  Developer debug context: of torch\n  See https://torch.example/page"
+"""Message of a front end."""
 
 
 class Worker:
@@ -95,7 +97,7 @@ class Worker:
             failure = {"code": "FX903", "message": "no such argument", "location": None}
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
         if "frontend" in message:
-            return verdict(message)
+            return verdict(message, file, text)
         if name.startswith("Garbled"):
             return {"type": "report", "report": {"nonsense": 1}}
         complete = report(message, file, text)
@@ -137,13 +139,26 @@ def report(message: Message, file: str, text: str) -> Message:
     ).to_json()
 
 
-def verdict(message: Message) -> Message:
-    """Return the verdict of a front end, whose sizes are fixed; such a request is refused for a model named Refused."""
+def verdict(message: Message, file: str, text: str) -> Message:
+    """Return the verdict of a front end, whose sizes are fixed; such a request is refused for a model named Refused.
+
+    A problem of it is on each line with its code, such as ``# FX801``; with ``# unasked`` in the text it has none.
+    """
+    if "# unasked" in text:
+        failure = {"code": "FX904", "message": "cannot feed it", "location": None}
+        return {"type": "failure", "failure": {"target": "", "failure": failure}}
+    family = "FX7" if message["frontend"] == "export" else "FX8"
+    codes = [(number, re.search(rf"# ({family}\d\d)", line)) for number, line in enumerate(text.split("\n"), 1)]
+    problems = tuple(
+        FrontendProblem("It stops.", STOPS, location(file, number), found[1], link="https://torch.example/page")
+        for number, found in codes
+        if found is not None
+    )
     is_fixed = message.get("fixed_sizes", False)
-    result: FrontendResult = "problem" if is_fixed and message["target"]["name"] == "Refused" else "ok"
+    is_refused = bool(problems) or (is_fixed and message["target"]["name"] == "Refused")
     summary = "with fixed sizes" if is_fixed else "with any batch"
-    found = FrontendVerdict(message["frontend"], result, summary)
-    return {"type": "frontend", "verdict": found.to_json(), "needs_fixed_sizes": not is_fixed}
+    answer = FrontendVerdict(message["frontend"], "problem" if is_refused else "ok", summary, problems)
+    return {"type": "frontend", "verdict": answer.to_json(), "needs_fixed_sizes": not is_fixed and not problems}
 
 
 def problems_of(file: str, text: str) -> list[Problem]:

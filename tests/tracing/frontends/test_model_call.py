@@ -9,8 +9,10 @@ from traceback import FrameSummary
 import pytest
 import torch
 
+from fxlsp.report.frontend_codes import BREAK_AT_VALUE, EXPORT_FAILS
+from fxlsp.report.locations import Location
 from fxlsp.tracing.frontends.compile import compile_verdict
-from fxlsp.tracing.frontends.model_call import ModelCall, place_in_stack, problem_of
+from fxlsp.tracing.frontends.model_call import ModelCall, is_condition, place_in_stack, problem_of
 from fxlsp.tracing.model.locations.expressions import Expressions
 from fxlsp.tracing.model.locations.source_map import SourceMap
 from fxlsp.tracing.model.locations.sources import Sources
@@ -55,6 +57,18 @@ def test_with_columns_it_is_the_expression_that_has_them(
     assert (place.column, place.end_column) == shown
 
 
+@pytest.mark.parametrize(
+    ("line", "columns", "expected"),
+    [(4, (8, 12), True), (6, (8, 15), True), (6, (5, 16), True), (3, (9, 22), False), (6, (8, 13), False)],
+    ids=["name", "call", "whole line", "other line", "part"],
+)
+def test_what_a_condition_tests_is_one(
+    line: int, columns: tuple[int, int], expected: bool, write: Callable[..., str]
+) -> None:
+    path = write(TEXT)
+    assert is_condition(Location(path, line, columns[0], line, columns[1], "forward"), source_map()) == expected
+
+
 def test_a_stack_without_the_users_code_has_no_place() -> None:
     assert place_in_stack([FrameSummary(torch.__file__, 1, "inner", lookup_line=False)], source_map()) is None
 
@@ -62,10 +76,10 @@ def test_a_stack_without_the_users_code_has_no_place() -> None:
 def test_the_headline_is_the_first_sentence_and_the_page_of_a_graph_break_gives_its_number() -> None:
     page = "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0170.html"
     message = f"\nNo branch on data, e.g. here. Use another.\n  See https://pytorch.org/docs.\n  Also: {page}"
-    problem = problem_of(message, None)
-    assert (problem.headline, problem.code, problem.link) == ("No branch on data, e.g. here.", "GB0170", page)
-    other = problem_of("Why? See https://pytorch.org/docs.", None)
-    assert (other.headline, other.code, other.link) == ("Why?", None, "https://pytorch.org/docs")
+    problem = problem_of(message, None, BREAK_AT_VALUE)
+    assert (problem.headline, problem.graph_break, problem.link) == ("No branch on data, e.g. here.", "GB0170", page)
+    other = problem_of("Why? See https://pytorch.org/docs.", None, EXPORT_FAILS)
+    assert (other.headline, other.graph_break, other.link) == ("Why?", None, "https://pytorch.org/docs")
 
 
 def test_a_torch_that_cannot_compile_here_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:

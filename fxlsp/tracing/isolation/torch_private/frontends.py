@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from traceback import FrameSummary
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -18,6 +18,21 @@ NoteFixedSize = Callable[[], None]
 NoteGraphBreak = Callable[[str, Sequence[FrameSummary]], None]
 Backend = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
 """Makes of a graph and its example inputs what is called in its place."""
+
+
+Refusal = Literal["value", "size", "form"]
+"""What torch.export refuses: the value of a tensor, a size that is fixed, something that it has no form for."""
+
+_OF_VALUES = ("GuardOnDataDependentSymNode", "DataDependentOutputException", "DynamicOutputShapeException")
+_OF_FORMS = (
+    "Unsupported",
+    "UnsupportedOperatorException",
+    "UnsupportedFakeTensorException",
+    "UnsupportedMutationAliasingException",
+    "UncapturedHigherOrderOpError",
+    "SpecViolationError",
+    "UserError",
+)
 
 
 class MissingPartError(Exception):
@@ -57,6 +72,21 @@ def is_constraint_violation(error: BaseException) -> bool:
     """Return whether torch.export refuses a model since it does not take every size that was to be dynamic."""
     kind = getattr(getattr(error, "error_type", None), "name", "")
     return kind == "CONSTRAINT_VIOLATION" or type(error).__name__ == "ConstraintViolationError"
+
+
+def refusal_of(error: BaseException) -> Refusal | None:
+    """Return for what torch.export raises an error; None if it is none of its own.
+
+    Errors are known by the names of their classes, which are the same from torch 2.6 to 2.14. Fallback: None.
+    """
+    name = type(error).__name__
+    kind = getattr(getattr(error, "error_type", None), "name", "")
+    if is_constraint_violation(error):
+        return "size"
+    if name in _OF_VALUES or kind == "DYNAMIC_CONTROL_FLOW":
+        return "value"
+    is_input = isinstance(error, ValueError) and str(error).startswith("Unsupported input type")
+    return "form" if name in _OF_FORMS or is_input or isinstance(error, NotImplementedError) else None
 
 
 @contextmanager

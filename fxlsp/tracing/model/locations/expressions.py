@@ -156,6 +156,13 @@ class Expressions:
                     return behind
         return []
 
+    def tests_at(self, path: str, line: int) -> Iterator[ByteSpan]:
+        """Yield the spans of what conditions test that begins on a line: ``x > 0`` of ``if not (x > 0 and y)``."""
+        tree = self.tree(path)
+        for node in () if tree is None else ast.walk(tree):
+            tests = node.values[:-1] if isinstance(node, ast.BoolOp) else _tests_of(node)
+            yield from (span_of(part) for test in tests for part in _jumped_on(test) if part.lineno == line)
+
     def statement_at(self, path: str, line: int, column: int | None = None) -> ast.stmt | None:
         """Return the innermost statement that contains a line, decorators included.
 
