@@ -10,7 +10,7 @@ from .serialization import UNLESS_DEFAULT, JsonObject
 
 OtherFrontend = Literal["export", "compile"]
 FrontendName = Literal["fx"] | OtherFrontend
-FrontendResult = Literal["ok", "problem", "unavailable", "crashed", "timeout"]
+FrontendResult = Literal["ok", "problem", "unavailable", "crashed", "timeout", "limit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class FrontendVerdict(JsonObject):
 
     frontend: FrontendName
     verdict: FrontendResult
-    """``unavailable`` if the front end could not be asked, ``crashed`` and ``timeout`` if its process ended first."""
+    """``unavailable`` if the front end could not be asked; ``crashed`` if its process ended by itself first, ``timeout``
+    or ``limit`` if it was ended at the limit of time or at another one."""
     summary: str
     """The verdict in words: ``2 graph breaks``."""
     problems: tuple[FrontendProblem, ...] = ()

@@ -156,6 +156,8 @@ class TraceRequest(WireMessage):
     frontend: OtherFrontend | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Front end other than torch.fx whose verdict is wanted, as :class:`FrontendMessage`, in the place of a report. The
     recipe must be complete."""
+    fixed_sizes: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether torch.export is asked for the sizes of the inputs alone, as :class:`FrontendMessage` demands."""
     texts: Mapping[str, str] = field(default_factory=dict, metadata=UNLESS_DEFAULT)
     """Texts of the ``overlays`` by path. The supervisor receives them separately, as :class:`Overlay`; a worker in its
     request, by real path."""
@@ -288,6 +290,9 @@ class FrontendMessage(WireMessage):
     type: ClassVar[str] = "frontend"
     id: int
     verdict: FrontendVerdict
+    needs_fixed_sizes: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether the verdict holds only if torch.export takes the sizes of the inputs, which the same request with
+    ``fixed_sizes`` finds out. It needs another worker: packages keep what the first export gave them."""
 
 
 @dataclass(frozen=True, slots=True)

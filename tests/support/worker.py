@@ -90,6 +90,7 @@ class Worker:
         early: bool = False,
         symbols: bool = False,
         frontend: str | None = None,
+        fixed_sizes: bool = False,
     ) -> int:
         """Send a trace request and return its id."""
         place, _, name = target.rpartition(":")
@@ -110,6 +111,7 @@ class Worker:
                 "early": early,
                 "symbols": symbols,
                 "frontend": frontend,
+                "fixed_sizes": fixed_sizes,
                 "limits": Limits(seconds, megabytes, processes, open_files, written_megabytes).to_json(),
             }
         )

@@ -63,6 +63,8 @@ class Outcome:
     report: Report | None = None
     failure: Failure | None = None
     frontend: FrontendVerdict | None = None
+    needs_fixed_sizes: bool = False
+    """The verdict holds only if that of the same request with ``fixed_sizes`` is "ok"."""
     reads: Mapping[str, str] = field(default_factory=dict)
     """Digest of the text of each workspace file that was executed, by path."""
     imports: tuple[str, ...] = ()
@@ -264,7 +266,7 @@ def _outcome_of(message: ReportMessage | FrontendMessage | FailureMessage, early
         failure = Failure.from_json(message.failure)
         return Outcome(failure=failure, reads=_digests(message), imports=message.imports)
     if isinstance(message, FrontendMessage):
-        return Outcome(frontend=message.verdict)
+        return Outcome(frontend=message.verdict, needs_fixed_sizes=message.needs_fixed_sizes)
     report = Report.from_json(message.report)
     if early is not None:
         report = replace(report, nodes=early.nodes, modules=early.modules, calls=early.calls)

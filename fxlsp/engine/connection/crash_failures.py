@@ -6,12 +6,12 @@ import signal
 from collections.abc import Sequence
 
 from fxlsp.report.codes import DIED
-from fxlsp.report.frontends import FrontendProblem, FrontendVerdict, OtherFrontend
+from fxlsp.report.frontends import FrontendProblem, FrontendResult, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
 from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.syntax import captures
-from fxlsp.wire.messages import StackFrame, TraceRequest, WorkerDied
+from fxlsp.wire.messages import LimitKind, StackFrame, TraceRequest, WorkerDied
 
 _SIGNAL_NAMES = {
     "SIGSEGV": "a segmentation fault (SIGSEGV)",
@@ -36,6 +36,14 @@ _WORK: dict[OtherFrontend | None, tuple[str, str]] = {
     "compile": ("Compiling", "compiled"),
 }
 """Verbs for what a worker does, by the front end of its request."""
+_ENDS: dict[LimitKind | None, tuple[FrontendResult, str]] = {
+    None: ("crashed", "crashed"),
+    "time": ("timeout", "ran out of time"),
+    "memory": ("limit", "took too much memory"),
+    "processes": ("limit", "started too many processes"),
+    "written": ("limit", "wrote too many temporary files"),
+}
+"""Result and summary of a front end whose worker died, by the limit at which it was killed."""
 
 
 def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
@@ -51,9 +59,8 @@ def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
 def crash_verdict(message: WorkerDied, frontend: OtherFrontend, failure: Failure) -> FrontendVerdict:
     """Return the verdict of a front end whose worker died, for which ``failure`` is the reason."""
     problem = FrontendProblem(failure.message, failure.message, failure.location)
-    if message.limit == "time":
-        return FrontendVerdict(frontend, "timeout", "ran out of time", (problem,))
-    return FrontendVerdict(frontend, "crashed", "crashed", (problem,))
+    result, summary = _ENDS[message.limit]
+    return FrontendVerdict(frontend, result, summary, (problem,))
 
 
 def describe_exit(exit_code: int | None) -> str:

@@ -96,18 +96,34 @@ class SupervisorClient:
     async def trace(
         self, request: TraceRequest, on_stage: OnStage | None = None, on_early: OnEarly | None = None
     ) -> Outcome:
-        """Trace one model; see :meth:`.connection.Connection.trace`."""
+        """Trace one model; see :meth:`.connection.Connection.trace`.
+
+        A verdict of torch.export that needs a second export is asked for that too.
+        """
         self._cancel_idle_timer()
         self._active += 1
         try:
-            outcome = await (await self._ready_for(request)).trace(request, on_stage, on_early)
-            # Once more only: a trace that ends the supervisor would do so for ever.
-            return await (await self._ready()).trace(request, on_stage, on_early) if outcome.lost else outcome
+            outcome = await self._traced(request, on_stage, on_early)
+            if not outcome.needs_fixed_sizes:
+                return outcome
+            fixed = await self._traced(replace(request, fixed_sizes=True), on_stage, on_early)
+            is_taken = fixed.frontend is not None and fixed.frontend.verdict == "ok"
+            return outcome if is_taken else fixed
         except StartError as error:
             return Outcome(failure=replace(error.failure, target=str(request.target)))
         finally:
             self._active -= 1
             self._start_idle_timer()
+
+    async def _traced(self, request: TraceRequest, on_stage: OnStage | None, on_early: OnEarly | None) -> Outcome:
+        """Return the outcome of one request.
+
+        Raises:
+            StartError: there is no process, and none can be started.
+        """
+        outcome = await (await self._ready_for(request)).trace(request, on_stage, on_early)
+        # Once more only: a trace that ends the supervisor would do so for ever.
+        return await (await self._ready()).trace(request, on_stage, on_early) if outcome.lost else outcome
 
     async def restart(self) -> None:
         """Stop the process and forget its deaths; the next request starts a new one."""

@@ -1,7 +1,7 @@
 """Verdict of torch.compile: where it ends a graph, in a run with a backend that compiles nothing.
 
-The model is compiled and called once, as a user calls it. ``torch._dynamo.explain`` is not asked: it does not count the
-functions that are left uncompiled as a whole.
+The model is compiled and called once, as a user calls it; parts that its own code compiles count as its graphs too.
+``torch._dynamo.explain`` is not asked: it does not count the functions that are left uncompiled as a whole.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from typing import Any
 import torch
 
 from ...report.frontends import FrontendProblem, FrontendVerdict
-from ..isolation.torch_private.frontends import MissingPartError, graph_breaks_noted
+from ..isolation.torch_private.frontends import MissingPartError, compiled_by, graph_breaks_noted
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
-from .model_call import BuildCall, not_available, place_in_stack, place_of_error, problem_of
+from .model_call import ModelCall, not_available, place_in_stack, place_of_error, problem_of
 
 
-def compile_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
-    """Return what torch.compile makes of a model."""
-    call = build()
+def compile_verdict(call: ModelCall, source_map: SourceMap) -> FrontendVerdict:
+    """Return what torch.compile makes of a model, which must not have been called before."""
     graphs = 0
     breaks: dict[object, FrontendProblem] = {}
 
@@ -37,7 +36,7 @@ def compile_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
         return graph.forward
 
     try:
-        with graph_breaks_noted(note):
+        with graph_breaks_noted(note), compiled_by(run_as_it_is):
             compiled: Callable[..., Any] = torch.compile(call.model, backend=run_as_it_is)
             compiled(*call.args, **call.kwargs)
     except MissingPartError as missing:

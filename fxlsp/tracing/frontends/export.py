@@ -1,15 +1,17 @@
-"""Verdict of torch.export, first with a batch of any size, then with the sizes of the inputs.
+"""Verdict of torch.export: with a batch of any size, else with the sizes of the inputs.
 
 The batch is the first dimension of every tensor that has dimensions, where all have the same size there: models for
 training are called so. Where the sizes differ, nothing says which dimension is the batch, and only fixed sizes are
 tried. Dimensions of images and sequences stay fixed: many models fix these on purpose.
 
 torch.export fixes sizes of 0 and 1 by itself, so that a batch of one is repeated.
+
+A process exports once: following a model leaves fake tensors in the model and in the packages that it uses, which would
+spoil a second export.
 """
 
 from __future__ import annotations
 
-import gc
 import inspect
 import re
 import sys
@@ -26,7 +28,7 @@ from ..model.building.forward_entry import forward_entry
 from ..model.building.registrations import running_code
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
-from .model_call import BuildCall, ModelCall, place_of_error, problem_of
+from .model_call import ModelCall, place_of_error, problem_of
 
 _LEAST_DYNAMIC = 2
 """Smallest size that torch.export does not fix by itself."""
@@ -42,26 +44,48 @@ class _Limit(NamedTuple):
     """Whether the code fixes the batch or fails with another one; else it only takes some, such as even ones."""
 
 
-def export_verdict(build: BuildCall, source_map: SourceMap) -> FrontendVerdict:
-    """Return what torch.export, not strict, makes of a model."""
-    call = build()
+class ExportAnswer(NamedTuple):
+    """Verdict of one export."""
+
+    verdict: FrontendVerdict
+    needs_fixed_sizes: bool = False
+    """Whether it holds only if another process exports the model with the sizes of its inputs."""
+
+
+def export_verdict(call: ModelCall, source_map: SourceMap, fixed_sizes: bool = False) -> ExportAnswer:
+    """Return what torch.export, not strict, makes of a model.
+
+    Args:
+        call: of the model, which must not have been called before.
+        source_map: finds the expressions.
+        fixed_sizes: whether a batch of any size was tried before, by another process.
+    """
     tensors = [each for each in tensors_in((call.args, call.kwargs)) if not each.is_nested and each.dim()]
-    batch = _batch_of(tensors)
-    limit = None if batch is None else _limit_of_batch(call, source_map)
-    if batch is not None and limit is None:
-        return FrontendVerdict("export", "ok", "exports with a dynamic batch", batch="dynamic")
-    if batch is not None:
-        # The first model may be large, and part of a circle by its traceback.
-        del call
-        gc.collect()
-        call = build()
-    refused = _exported(call, None)
-    if refused is not None:
-        problem = problem_of(message_of(refused), place_of_error(refused, source_map))
-        return FrontendVerdict("export", "problem", "1 problem", (problem,))
-    if limit is None or len(tensors) > 1:
+    batch = None if fixed_sizes else _batch_of(tensors)
+    if batch is None:
+        return ExportAnswer(_verdict_with_fixed_sizes(call, source_map))
+    limit = _limit_of_batch(call, source_map)
+    if limit is None:
+        return ExportAnswer(FrontendVerdict("export", "ok", "exports with a dynamic batch", batch="dynamic"))
+    if len(tensors) > 1:
         # Of several inputs a first size may be equal to the batch by accident, such as the layers of a state.
-        return FrontendVerdict("export", "ok", "exports, with the sizes of its inputs")
+        return ExportAnswer(_exports_as_given(), needs_fixed_sizes=True)
+    return ExportAnswer(_limited_verdict(limit, batch), needs_fixed_sizes=True)
+
+
+def _verdict_with_fixed_sizes(call: ModelCall, source_map: SourceMap) -> FrontendVerdict:
+    refused = _exported(call, None)
+    if refused is None:
+        return _exports_as_given()
+    problem = problem_of(message_of(refused), place_of_error(refused, source_map))
+    return FrontendVerdict("export", "problem", "1 problem", (problem,))
+
+
+def _exports_as_given() -> FrontendVerdict:
+    return FrontendVerdict("export", "ok", "exports, with the sizes of its inputs")
+
+
+def _limited_verdict(limit: _Limit, batch: int) -> FrontendVerdict:
     if limit.is_one_batch:
         summary = f"exports, but only with the batch fixed at {batch}"
         return FrontendVerdict("export", "ok", summary, (limit.problem,), batch="fixed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from traceback import FrameSummary
 from typing import Any
@@ -32,10 +32,6 @@ class ModelCall:
     model: torch.nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-
-
-BuildCall = Callable[[], ModelCall]
-"""Builds the model and its inputs anew: following a model may change what its code keeps."""
 
 
 def not_available(frontend: OtherFrontend, reason: str) -> FrontendVerdict:

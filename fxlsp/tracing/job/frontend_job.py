@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report.codes import NOT_FED
-from ...report.frontends import FrontendVerdict, OtherFrontend
+from ...report.frontends import OtherFrontend
 from ...report.problems import Failure
 from ...wire.messages import FailureMessage, FrontendMessage
 from ..frontends.compile import compile_verdict
@@ -15,8 +15,6 @@ from ..model.building.evaluation import evaluate_arguments
 from ..model.diagnosis.failures import message_of
 from ..model.targets import targets_of
 from .load import ModelFactory, RequestLoad
-
-_VERDICTS = {"export": export_verdict, "compile": compile_verdict}
 
 
 class FrontendJob:
@@ -38,14 +36,18 @@ class FrontendJob:
     def run(self) -> FrontendMessage | FailureMessage:
         """Return the verdict, or why the model cannot be built and fed with data."""
         try:
-            return FrontendMessage(self._request.id, self._verdict())
+            return self._message()
         except NoModelError as none:
             return FailureMessage(self._request.id, none.failure.to_json())
 
-    def _verdict(self) -> FrontendVerdict:
+    def _message(self) -> FrontendMessage:
         if self._target.inputs is None:
             raise self._not_fed("no inputs are known")
-        return _VERDICTS[self._frontend](self._call, self._source_map)
+        call = self._call()
+        if self._frontend == "compile":
+            return FrontendMessage(self._request.id, compile_verdict(call, self._source_map))
+        answer = export_verdict(call, self._source_map, self._request.fixed_sizes)
+        return FrontendMessage(self._request.id, answer.verdict, answer.needs_fixed_sizes)
 
     def _call(self) -> ModelCall:
         """Build the model and its inputs with data.

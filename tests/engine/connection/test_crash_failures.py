@@ -81,14 +81,23 @@ def test_an_exit_code_has_words(code: int | None, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "verdict", "words"),
+    ("message", "verdict", "summary", "words"),
     [
-        (died(limit="time", stage="export"), "timeout", "Exporting Net did not finish within 10 s"),
-        (died(exit=3), "crashed", "The process that exported Net ended itself with exit code 3"),
+        (died(limit="time"), "timeout", "ran out of time", "Exporting Net did not finish within 10 s"),
+        (died(exit=3), "crashed", "crashed", "The process that exported Net ended itself with exit code 3"),
+        (died(signal=9, limit="memory"), "limit", "took too much memory", "Exporting Net took more than 500 MB of memory"),
+        (died(limit="processes"), "limit", "started too many processes", "Exporting Net started more than 32 processes"),
+        (
+            died(limit="written"),
+            "limit",
+            "wrote too many temporary files",
+            "Exporting Net wrote more than 1024 MB of temporary files",
+        ),
     ],
+    ids=["time", "exit", "memory", "processes", "written"],
 )
-def test_the_death_of_a_front_end_is_its_verdict(message: WorkerDied, verdict: str, words: str) -> None:
+def test_the_death_of_a_front_end_is_its_verdict(message: WorkerDied, verdict: str, summary: str, words: str) -> None:
     failure = crash_failure(message, replace(request(), frontend="export"))
     found = crash_verdict(message, "export", failure)
-    assert (found.frontend, found.verdict) == ("export", verdict)
+    assert (found.frontend, found.verdict, found.summary) == ("export", verdict, summary)
     assert [problem.message for problem in found.problems] == [words]

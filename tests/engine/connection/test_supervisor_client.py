@@ -106,6 +106,16 @@ async def test_cancelling_the_task_cancels_the_trace(make: Make, tmp_path: Path)
     assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
+@pytest.mark.parametrize(("name", "summary"), [("Net", "with any batch"), ("Refused", "with fixed sizes")])
+async def test_a_verdict_that_needs_another_export_is_the_first_one_only_if_that_succeeds(
+    name: str, summary: str, make: Make, tmp_path: Path
+) -> None:
+    outcome = await make().trace(request(tmp_path, name, frontend="export"))
+    assert outcome.frontend is not None
+    assert outcome.frontend.summary == summary
+    assert [entry.get("fixed_sizes", False) for entry in logged(tmp_path)] == [False, True]
+
+
 async def test_a_model_that_cannot_be_built_is_a_failure_and_no_death(make: Make, tmp_path: Path) -> None:
     outcome = await make().trace(request(tmp_path, "Failing"))
     assert outcome.failure is not None

@@ -19,6 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from fxlsp.report.codes import severity_of
+from fxlsp.report.frontends import FrontendResult, FrontendVerdict
 from fxlsp.report.graph import Module, ModuleCall, Node, Verdict
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
@@ -93,6 +94,8 @@ class Worker:
         if name.startswith("Failing") or "# fails" in text:
             failure = {"code": "FX903", "message": "no such argument", "location": None}
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
+        if "frontend" in message:
+            return verdict(message)
         if name.startswith("Garbled"):
             return {"type": "report", "report": {"nonsense": 1}}
         complete = report(message, file, text)
@@ -132,6 +135,15 @@ def report(message: Message, file: str, text: str) -> Message:
         problems=tuple(problems_of(file, text)),
         timing_ms={"total": 1.0},
     ).to_json()
+
+
+def verdict(message: Message) -> Message:
+    """Return the verdict of a front end, whose sizes are fixed; such a request is refused for a model named Refused."""
+    is_fixed = message.get("fixed_sizes", False)
+    result: FrontendResult = "problem" if is_fixed and message["target"]["name"] == "Refused" else "ok"
+    summary = "with fixed sizes" if is_fixed else "with any batch"
+    found = FrontendVerdict(message["frontend"], result, summary)
+    return {"type": "frontend", "verdict": found.to_json(), "needs_fixed_sizes": not is_fixed}
 
 
 def problems_of(file: str, text: str) -> list[Problem]:

@@ -73,6 +73,6 @@ def test_a_torch_that_cannot_compile_here_is_not_available(monkeypatch: pytest.M
         raise RuntimeError("not on this Python")
 
     monkeypatch.setattr("torch._dynamo.eval_frame.check_if_dynamo_supported", refuse)
-    verdict = compile_verdict(lambda: ModelCall(torch.nn.ReLU(), (torch.randn(2),), {}), source_map())
+    verdict = compile_verdict(ModelCall(torch.nn.ReLU(), (torch.randn(2),), {}), source_map())
     assert (verdict.verdict, verdict.summary) == ("unavailable", f"not available with torch {torch.__version__}")
     assert verdict.problems[0].message == "not on this Python"

@@ -2,102 +2,35 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
 
 import pytest
 import torch
 
-from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
 from tests.support.worker import Worker
+from tests.tracing.frontends.asking import (
+    BRANCH,
+    BRANCH_ON_CALL,
+    EVEN,
+    FINE,
+    FIXED,
+    HAS_COLUMNS,
+    LINE,
+    LOOP,
+    MODEL,
+    NUMBER,
+    X,
+    answer,
+    compiles_whole,
+    exports,
+    line_of,
+    lines_of_breaks,
+    text_at,
+    verdict,
+)
 
 pytestmark = pytest.mark.filterwarnings("default")
 """torch warns in its own code, which runs in the process of the tests too, as that of a user would."""
-
-HAS_COLUMNS = sys.version_info >= (3, 11)
-MODEL = """
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(8, 4)
-
-    def forward(self, x):
-        y = self.a(x)
-        {statement}
-        return y
-"""
-LINE = 12
-"""Of the statement."""
-FINE = MODEL.format(statement="y = torch.relu(y)")
-BRANCH = MODEL.format(statement="if y.sum() > 0: y = y + 1")
-BRANCH_ON_CALL = MODEL.format(statement="if torch.any(y > 0): y = y + 1")
-NUMBER = MODEL.format(statement="print(y.shape); y = y * x.mean().item()")
-LOOP = MODEL.format(statement="for _ in range(2): y = y + 1; print(y.shape)")
-FIXED = MODEL.format(statement="y = self.a(x.view(2, -1))")
-EVEN = MODEL.format(statement="y = self.a(x.view(2, x.shape[0] // 2, 8))")
-
-
-def verdict(worker: Worker, path: str, frontend: str, inputs: str = "torch.randn(2, 8)") -> FrontendVerdict:
-    message = worker.answer(f"{path}:Net", "Net()", inputs, frontend=frontend)
-    assert message["type"] == "frontend", message
-    return FrontendVerdict.from_json(message["verdict"])
-
-
-def model_of(path: str) -> torch.nn.Module:
-    """The same model as a user makes it."""
-    spec = importlib.util.spec_from_file_location("model_of_a_test", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    model: torch.nn.Module = module.Net()
-    return model
-
-
-def exports(path: str, x: torch.Tensor, with_dynamic_batch: bool) -> bool:
-    """Return what torch itself does."""
-    shapes: Any = {"x": {0: torch.export.Dim("batch")}} if with_dynamic_batch else None
-    with suppress(Exception):
-        torch.export.export(model_of(path), (x,), dynamic_shapes=shapes, strict=False)
-        return True
-    return False
-
-
-def compiles_whole(path: str, x: torch.Tensor) -> bool:
-    """Return what torch itself does."""
-    torch._dynamo.reset()
-    whole: Any = torch.compile(model_of(path), fullgraph=True, backend="eager")
-    with suppress(Exception):
-        whole(x)
-        return True
-    return False
-
-
-def lines_of_breaks(path: str, x: torch.Tensor) -> list[int]:
-    """Return the lines at which torch itself continues with another graph."""
-    explained: Any = torch._dynamo.explain(model_of(path))(x)
-    return [reason.user_stack[-1].lineno for reason in explained.break_reasons]
-
-
-def line_of(problem: FrontendProblem) -> int | None:
-    return None if problem.location is None else problem.location.line
-
-
-def text_at(path: str, problem: FrontendProblem) -> str:
-    place = problem.location
-    assert place is not None
-    assert place.file == path
-    with open(path, encoding="utf-8") as file:
-        return file.read().splitlines()[place.line - 1][place.column - 1 : place.end_column - 1]
-
-
-X = torch.randn(2, 8)
 
 
 def test_a_model_that_every_front_end_takes(any_worker: Worker, write: Callable[..., str]) -> None:
@@ -251,6 +184,36 @@ def test_a_branch_inside_of_a_submodule_is_one_graph_break(worker: Worker, write
     assert line_of(compiled.problems[0]) == 7
 
 
+OWN_COMPILE = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.compile(nn.Linear(8, 8){options})
+
+    def forward(self, x):
+        for _ in range(2):
+            x = self.a(x)
+            {statement}
+        return x
+"""
+
+
+@pytest.mark.parametrize("options", ["", ", backend='aot_eager'", ", fullgraph=True"], ids=["plain", "backend", "full"])
+@pytest.mark.parametrize(("statement", "breaks"), [("pass", 0), ("print(x.shape)", 1)], ids=["whole", "broken"])
+def test_what_the_model_compiles_itself_is_followed_and_compiled_by_nothing(
+    statement: str, breaks: int, options: str, worker: Worker, write: Callable[..., str]
+) -> None:
+    """Its own backend would start a compiler, which a contained process must not."""
+    path = write(OWN_COMPILE.format(options=options, statement=statement))
+    compiled, exported = verdict(worker, path, "compile"), verdict(worker, path, "export")
+    assert [line_of(problem) for problem in compiled.problems] == [13] * breaks
+    assert compiled.summary.startswith("1 graph break" if breaks else "compiles as one graph")
+    assert (exported.verdict == "ok") == exports(path, X, with_dynamic_batch=False)
+
+
 def test_compile_that_is_disabled_is_not_asked(worker: Worker, write: Callable[..., str]) -> None:
     disabled = "import torch._dynamo\ntorch._dynamo.config.disable = True\n"
     found = verdict(worker, write(disabled + FINE), "compile")
@@ -271,14 +234,28 @@ def test_inputs_without_a_common_first_size_are_exported_as_they_are(worker: Wor
     assert exported.summary == "exports, with the sizes of its inputs"
 
 
-def test_what_the_first_export_leaves_in_the_model_does_not_spoil_the_second(
-    worker: Worker, write: Callable[..., str]
+KEPT_IN_MODEL = "self.last = y if not hasattr(self, 'last') else self.last + y; y = self.a(x.view(2, -1)) + self.last"
+KEPT_IN_PACKAGE = "y = self.a(x.view(2, -1)) + vars(torch.nn).setdefault('kept', torch.arange(4.0))"
+
+
+@pytest.mark.parametrize("statement", [KEPT_IN_MODEL, KEPT_IN_PACKAGE], ids=["model", "package"])
+def test_what_the_first_export_leaves_behind_does_not_spoil_the_second(
+    statement: str, worker: Worker, write: Callable[..., str]
 ) -> None:
-    keep = "self.last = y if not hasattr(self, 'last') else self.last + y; y = self.a(x.view(2, -1)) + self.last"
-    path = write(MODEL.format(statement=keep))
+    path = write(MODEL.format(statement=statement))
     kept = verdict(worker, path, "export")
-    assert (kept.verdict == "ok") == exports(path, X, with_dynamic_batch=False)
     assert kept.batch != "dynamic"
+    is_taken = exports(path, X, with_dynamic_batch=False)
+    vars(torch.nn).pop("kept", None)
+    assert (kept.verdict == "ok") == is_taken
+
+
+def test_a_batch_is_fixed_only_if_the_model_can_be_exported_at_all(worker: Worker, write: Callable[..., str]) -> None:
+    path = write(BRANCH)
+    first, needs_fixed_sizes = answer(worker, path, "export", "torch.randn(2, 8)")
+    assert (first.verdict, needs_fixed_sizes) == ("ok", True)
+    fixed, needs_more = answer(worker, path, "export", "torch.randn(2, 8)", fixed_sizes=True)
+    assert (fixed.verdict, fixed.summary, needs_more) == ("problem", "1 problem", False)
 
 
 @pytest.mark.parametrize("frontend", ["export", "compile"])

@@ -16,6 +16,8 @@ import torch
 
 NoteFixedSize = Callable[[], None]
 NoteGraphBreak = Callable[[str, Sequence[FrameSummary]], None]
+Backend = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
+"""Makes of a graph and its example inputs what is called in its place."""
 
 
 class MissingPartError(Exception):
@@ -55,6 +57,29 @@ def is_constraint_violation(error: BaseException) -> bool:
     """Return whether torch.export refuses a model since it does not take every size that was to be dynamic."""
     kind = getattr(getattr(error, "error_type", None), "name", "")
     return kind == "CONSTRAINT_VIOLATION" or type(error).__name__ == "ConstraintViolationError"
+
+
+@contextmanager
+def compiled_by(backend: Backend) -> Iterator[None]:
+    """Let one backend compile whatever ``torch.compile`` is asked for, also by the user's own calls of it.
+
+    Their backend would compile for the machine, with programs that a contained process must not start. What calls
+    ``torch._dynamo.optimize`` itself is left alone. Fallback: a kind of call that this torch lacks is none to replace.
+    """
+
+    def compile_graph(self: Any, graph: Any, inputs: Any, **options: Any) -> Any:
+        return backend(graph, inputs)
+
+    names = ("_TorchCompileInductorWrapper", "_TorchCompileAOTInductorWrapper", "_TorchCompileWrapper")
+    found = [getattr(torch, name) for name in names if hasattr(torch, name)]
+    before = [kind.__call__ for kind in found]
+    for kind in found:
+        kind.__call__ = compile_graph
+    try:
+        yield
+    finally:
+        for kind, call in zip(found, before, strict=True):
+            kind.__call__ = call
 
 
 @contextmanager
