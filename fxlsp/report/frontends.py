@@ -34,8 +34,8 @@ class FrontendVerdict(JsonObject):
 
     frontend: FrontendName
     verdict: FrontendResult
-    """``unavailable`` if the front end could not be asked; ``crashed`` if its process ended by itself first, ``timeout``
-    or ``limit`` if it was ended at the limit of time or at another one."""
+    """``unavailable`` if the front end could not be asked; ``crashed`` if its process ended by itself first;
+    ``timeout`` or ``limit`` if it was ended at the limit of time or at another one."""
     summary: str
     """The verdict in words: ``2 graph breaks``."""
     problems: tuple[FrontendProblem, ...] = ()

@@ -85,8 +85,18 @@ def test_an_exit_code_has_words(code: int | None, words: str) -> None:
     [
         (died(limit="time"), "timeout", "ran out of time", "Exporting Net did not finish within 10 s"),
         (died(exit=3), "crashed", "crashed", "The process that exported Net ended itself with exit code 3"),
-        (died(signal=9, limit="memory"), "limit", "took too much memory", "Exporting Net took more than 500 MB of memory"),
-        (died(limit="processes"), "limit", "started too many processes", "Exporting Net started more than 32 processes"),
+        (
+            died(signal=9, limit="memory"),
+            "limit",
+            "took too much memory",
+            "Exporting Net took more than 500 MB of memory",
+        ),
+        (
+            died(limit="processes"),
+            "limit",
+            "started too many processes",
+            "Exporting Net started more than 32 processes",
+        ),
         (
             died(limit="written"),
             "limit",

@@ -1,4 +1,4 @@
-"""Questions to both front ends, by a worker and by torch itself, for one model that most tests fill with a statement."""
+"""Questions to both front ends, by a worker and by torch itself, about one model that tests fill with a statement."""
 
 from __future__ import annotations
 
