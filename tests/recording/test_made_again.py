@@ -14,7 +14,7 @@ from torch import nn
 from fxlsp.recording.argument_values import Describer
 from fxlsp.recording.recorder import Recorder
 from fxlsp.recording.references import RecordedFolder
-from fxlsp.source.recipes.recorded_values import NotMadeAgainError, write_arguments
+from fxlsp.source.recipes.recorded_values import NotMadeAgainError, recorded_arguments
 from fxlsp.tracing.model.building.evaluation import evaluate
 from tests.recording import shapes_of_arguments
 from tests.recording.shapes_of_arguments import LEFT_OUT, MADE_AGAIN, Outer
@@ -30,7 +30,7 @@ def describe(value: object) -> Any:
 
 
 def written(described: Any, home: str = HOME) -> str:
-    return write_arguments({"args": [described], "kwargs": {}}, home)
+    return recorded_arguments({"args": [described], "kwargs": {}}, home)
 
 
 def made(text: str, module: types.ModuleType = shapes_of_arguments) -> Any:

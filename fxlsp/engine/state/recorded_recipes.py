@@ -13,7 +13,7 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun
 from fxlsp.source.recipes.recorded_signature import misfit
-from fxlsp.source.recipes.recorded_values import NotMadeAgainError, write_arguments
+from fxlsp.source.recipes.recorded_values import NotMadeAgainError, recorded_arguments
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -123,7 +123,7 @@ def _init(document: Document, model: ModelClass, instance: RecordedInstance) -> 
     if instance.init is None:
         return "", None
     try:
-        text = f"{model.qualname}({write_arguments(instance.init, instance.file)})"
+        text = f"{model.qualname}({recorded_arguments(instance.init, instance.file)})"
     except NotMadeAgainError:
         return "", None
     return text, misfit(document, model.qualname, "__init__", instance.init)
@@ -133,7 +133,7 @@ def _inputs(call: CallNote, home: str) -> str | None:
     # A trace runs without autocast, which would convert for each operation what it has rounded before.
     rounded = None if call.autocast is None else {call.autocast.rpartition(" ")[2]: call.dtype or "float32"}
     try:
-        return write_arguments({"args": call.args, "kwargs": call.kwargs}, home, rounded)
+        return recorded_arguments({"args": call.args, "kwargs": call.kwargs}, home, rounded)
     except NotMadeAgainError:
         return None
 

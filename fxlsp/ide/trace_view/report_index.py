@@ -16,7 +16,7 @@ from fxlsp.report.report import Report
 from fxlsp.source.text.positions import Span
 
 _KEPT_NODES = 50_000
-"""Most nodes of all reports whose index is cached; some tens of megabytes."""
+"""Most nodes of all reports whose index is cached, each report counted as one more; some tens of megabytes."""
 _LAYER = re.compile(
     r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d"
 )
@@ -126,7 +126,7 @@ def index_of(report: Report) -> ReportIndex:
     if index is None or index.report is not report:
         index = _indexes[id(report)] = ReportIndex(report)
     _indexes.move_to_end(id(report))
-    while len(_indexes) > 1 and sum(len(each.report.nodes) for each in _indexes.values()) > _KEPT_NODES:
+    while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in _indexes.values()) > _KEPT_NODES:
         _indexes.popitem(last=False)
     return index
 

@@ -60,7 +60,7 @@ class ProblemFeed:
                 held.append(problem)
         shown += (old for old in before if self._is_concealed(path, old, held))
         shown.sort(key=lambda problem: (problem.span, problem.code))
-        self._shown[path] = shown
+        self._shown[path] = list(shown)
         (self._concealing.add if held else self._concealing.discard)(path)
         return shown
 

@@ -26,7 +26,7 @@ class NotMadeAgainError(Exception):
     """A value cannot be made again; the message is what it is."""
 
 
-def write_arguments(arguments: Mapping[str, Any], home: str, dtypes: Mapping[str, str] | None = None) -> str:
+def recorded_arguments(arguments: Mapping[str, Any], home: str, dtypes: Mapping[str, str] | None = None) -> str:
     """Return the text of ``{"args": [...], "kwargs": {...}}`` as the arguments of a call.
 
     Args:

@@ -146,6 +146,13 @@ def test_what_unpacks_into_targets_does_so_with_a_starred_one_too(source: str, d
         ("a, b, c = probe\nd = a", ("a", "b", "c")),
         ("a, b, c = probe; d = a", ("a", "b", "c")),
         ("for a, b, c, d in [probe]: pass", ("a", "b", "c", "d")),
+        ("a, _, _, b = probe", ("a", "_", "_", "b")),
+        ("_, _, _, a = probe", ("_", "_", "_", "a")),
+        ("a, b, b = probe", ("a", "b", "b")),
+        ("_, _ = probe", ("_", "_")),
+        ("a, b, c = d = probe", ("a", "b", "c")),
+        ("a, b = c = d = probe", ("a", "b")),
+        ("_, _, b[0] = probe", ()),
         ("a, (b, c) = probe", ()),
         ("a, b[0] = probe", ()),
         ("a, b.c = probe", ()),
@@ -223,6 +230,7 @@ def test_a_call_that_unpacks_its_arguments_is_known(source: str, does: bool) -> 
     [
         ("self.act.weight", ("self", "act")),
         ("a, b = self.act", ("self", "act")),
+        ("a = 1; self.act.weight", ("self", "act")),
         ("print(probe, self.act.weight)", ("self", "act")),
         ("self.act[0]", None),
         ("probe.weight", None),
@@ -337,6 +345,8 @@ def test_a_traceback_has_the_instruction_that_its_frame_ran(source: str) -> None
         ("probe.act", True, True),
         ("other = self\nother.act", True, True),
         ("print(probe, self.act)", True, False),
+        ("a = 1; self.act", True, False),
+        ("a = self; probe.act", True, True),
         ("print(self, probe.act)", True, True),
         ("self.act = 1", False, False),
         ("del self.act", False, False),
@@ -349,6 +359,12 @@ def test_reads_of_an_attribute_are_found(source: str, does: bool, of_another: bo
     code = function(source).__code__
     assert reads_attribute(code, "act") == does
     assert reads_attribute(code, "act", except_own=True) == of_another
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 a comprehension is a function of its own")
+def test_a_read_in_a_comprehension_is_one_of_its_own() -> None:
+    assert not reads_attribute(function("[self.act(a) for a in iterator]").__code__, "act", except_own=True)
+    assert attribute_before(running("[self.act.weight for a in range(1)]")) == ("self", "act")
 
 
 def test_a_read_of_an_inherited_attribute_is_found() -> None:

@@ -1,7 +1,7 @@
 """What instructions do, by their opcodes.
 
 Opcodes change with each CPython. Each function was checked on CPython 3.10 to 3.13, and returns for an opcode that it
-does not know what its docstring says.
+does not know what its docstring says. So opcodes are known by whole names, never by a part of one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,18 @@ _ITEM_WRITES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 _STORES_OUTSIDE = _ITEM_WRITES | {"STORE_ATTR", "STORE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR"}
 _ITEM_ACCESSES = _ITEM_WRITES | {"BINARY_SUBSCR", "DELETE_SUBSCR", "BINARY_SLICE"}
 _INDEXING = frozenset({"BINARY_SUBSCR", "STORE_SUBSCR"})
+_STORES = frozenset({"STORE_FAST", "STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST"})
+_LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST"})
+"""Of local variables. Since 3.13 one instruction may have two of them; the last one that it loads is on top."""
+_UNPACKS = frozenset({"UNPACK_SEQUENCE", "UNPACK_EX"})
+_ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
+_OF_CONDITIONAL_JUMPS = """
+POP_JUMP_IF_FALSE POP_JUMP_IF_TRUE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE JUMP_IF_FALSE_OR_POP JUMP_IF_TRUE_OR_POP
+POP_JUMP_FORWARD_IF_FALSE POP_JUMP_FORWARD_IF_TRUE POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE
+POP_JUMP_BACKWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_NONE POP_JUMP_BACKWARD_IF_NOT_NONE
+"""
+"""Those with a direction are of 3.11."""
+_CONDITIONAL_JUMPS = frozenset(_OF_CONDITIONAL_JUMPS.split())
 _ENTERS = frozenset({"SETUP_WITH", "BEFORE_WITH"})
 """Of 3.10, and of 3.11 to 3.13."""
 _STARTS_OF_LOOPS = frozenset({"GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER"})
@@ -39,7 +51,7 @@ def jump_at(code: CodeType, offset: int) -> int | None:
         offset += 2
         while dis.opname[code.co_code[offset]] in ("CACHE", "EXTENDED_ARG"):
             offset += 2
-    return offset if "JUMP" in _opcode(code, offset) else None
+    return offset if _opcode(code, offset) in _CONDITIONAL_JUMPS else None
 
 
 def conditional_jumps(code: CodeType, span: ByteSpan) -> list[int]:
@@ -49,8 +61,9 @@ def conditional_jumps(code: CodeType, span: ByteSpan) -> list[int]:
     """
     positions = positions_of(code) if HAS_COLUMNS else ()
     wanted = (span.line, span.end_line, span.column, span.end_column)
-    raw = code.co_code
-    return [2 * at for at, each in enumerate(positions) if each == wanted and "_IF_" in dis.opname[raw[2 * at]]]
+    names = (dis.opname[each] for each in code.co_code[::2])
+    found = enumerate(zip(positions, names, strict=True))
+    return [2 * at for at, (each, name) in found if each == wanted and name in _CONDITIONAL_JUMPS]
 
 
 class LoopStart(NamedTuple):
@@ -105,14 +118,21 @@ def unpacked_variables(instruction: Instruction) -> tuple[str, ...]:
     if count is None:
         return ()
     names: list[str] = []
+    dropped = 0
     for each in _instructions_after(instruction):
         if each.opname == "CACHE":
             continue
-        if not each.opname.startswith("STORE_FAST") or len(names) >= count:
+        if each.opname == "POP_TOP":
+            # Python 3.13 drops what the next store, of the same variable, would replace.
+            dropped += 1
+            continue
+        if each.opname not in _STORES or len(names) >= count:
             break
-        # Python 3.13 may store one and load the next statement's in the same instruction.
-        names += _variables(each)[:1] if each.opname == "STORE_FAST_LOAD_FAST" else _variables(each)
-    return tuple(names) if len(names) == count else ()
+        first, *second = _variables(each)
+        names += [first] * (dropped + 1) + ([] if each.opname in _LOADS else second)
+        dropped = 0
+    # The second variable of the last instruction may be the next target's: ``a, b, c = d = probe``.
+    return tuple(names[:count]) if len(names) >= count else ()
 
 
 @lru_cache(maxsize=64)
@@ -122,7 +142,7 @@ def unpacked_from_result(instruction: Instruction) -> int:
     A starred target counts as one. 0 if it is not unpacked at once, and for an unknown opcode.
     """
     after = next((each for each in _instructions_after(instruction) if each.opname not in _REST_OF_CALL), None)
-    if after is None or after.opname not in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+    if after is None or after.opname not in _UNPACKS:
         return 0
     # The argument has the numbers of targets before and after the starred one.
     count = after.arg or 0
@@ -131,7 +151,7 @@ def unpacked_from_result(instruction: Instruction) -> int:
 
 def unpacks(instruction: Instruction) -> bool:
     """Return whether an instruction unpacks into targets, starred ones too; False for an unknown opcode."""
-    return _opcode_of(instruction).startswith("UNPACK")
+    return _opcode_of(instruction) in _UNPACKS
 
 
 def accesses_item(instruction: Instruction) -> bool:
@@ -178,7 +198,7 @@ def attribute_before(instruction: Instruction) -> tuple[str, str] | None:
     """
     code, offset, _ = instruction
     before = [each for each in dis.get_instructions(code) if each.offset < offset][-2:]
-    if len(before) < 2 or not before[0].opname.startswith("LOAD_FAST") or before[1].opname != "LOAD_ATTR":
+    if len(before) < 2 or before[0].opname not in _LOADS or before[1].opname != "LOAD_ATTR":
         return None
     return _variables(before[0])[-1], str(before[1].argval)
 
@@ -193,11 +213,10 @@ def reads_attribute(code: CodeType, name: str, except_own: bool = False) -> bool
     own = code.co_varnames[0] if code.co_varnames else None
     of: object = None
     for each in dis.get_instructions(code):
-        is_read = each.opname in ("LOAD_ATTR", "LOAD_METHOD") or each.opname.startswith("LOAD_SUPER")
+        is_read = each.opname in _ATTRIBUTE_READS
         if is_read and each.argval == name and not (except_own and of == own):
             return True
-        loaded = _variables(each) if each.opname.startswith("LOAD_FAST") else ()
-        of = loaded[-1] if loaded else None
+        of = _variables(each)[-1] if each.opname in _LOADS else None
     return False
 
 

@@ -14,7 +14,7 @@ import torch
 import torch.fx
 
 from ....model import module_tree
-from ....model.locations.code_origin import is_installed
+from ....model.locations.code_origin import is_installed, is_ours
 
 _LARGEST = 1000
 """Number of items above which a container is not compared."""
@@ -188,9 +188,6 @@ def workspace_modules() -> list[ModuleType]:
     for module in list(sys.modules.values()):
         # Only the namespace: attribute access would load modules that load lazily.
         file = getattr(module, "__dict__", {}).get("__file__")
-        if isinstance(file, str) and not is_installed(file) and not file.startswith(_OUR_FOLDER):
+        if isinstance(file, str) and not is_installed(file) and not is_ours(file):
             found.append(module)
     return found
-
-
-_OUR_FOLDER = __file__.rpartition("tracing")[0]
