@@ -123,6 +123,7 @@ ORDERS = {
         base
         paths, unused, silent
         classics
+        losses
         registry
     """,
     "tracing/passes/recovery": """

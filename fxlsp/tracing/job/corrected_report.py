@@ -28,6 +28,7 @@ from ..model.locations.source_map import SourceMap
 from ..model.targets import ModelTarget
 from ..passes.checks.classics.loss_sizes import losses_of_other_sizes
 from ..passes.checks.classics.mixed_axes import OtherShapes, views_that_mix
+from ..passes.checks.losses.outside_losses import losses_outside
 
 _LACKS = re.compile(
     r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
@@ -62,7 +63,11 @@ def corrected(
         source_map: The source map of the traced code.
         other_shapes: Returns the shapes of the report's nodes at other sizes of the inputs.
     """
-    mistakes = (*losses_of_other_sizes(report), *views_that_mix(report, other_shapes, source_map))
+    mistakes = (
+        *losses_of_other_sizes(report),
+        *losses_outside(report, target, source_map, other_shapes),
+        *views_that_mix(report, other_shapes, source_map),
+    )
     problems = (*report.problems, *mistakes)
     problems = tuple(_with_refused_sizes(each) for each in problems)
     report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
