@@ -254,7 +254,7 @@ ORDERS = {
         workspace_files
         project
         jobs
-        batch, frontends
+        batch, frontend_verdicts
     """,
     "cli/check": """
         candidates, causes, fixing, selection

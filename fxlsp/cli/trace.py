@@ -6,21 +6,22 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
-from fxlsp.cli.output.frontends import frontend_lines
+from fxlsp.cli.output.excerpts import location_text
 from fxlsp.cli.output.node_table import graph_lines, path_lines
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.cli.tracing.batch import trace_batch
-from fxlsp.cli.tracing.frontends import add_frontends_option, with_frontends
+from fxlsp.cli.tracing.frontend_verdicts import add_frontends_option, with_frontends
 from fxlsp.cli.tracing.jobs import CommandLineJob, recorded_run, trace_job
 from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.targets import parse_target
 from fxlsp.cli.tracing.worker_pool import open_pool
-from fxlsp.report.frontends import FrontendName
+from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 from fxlsp.source.recipes.recipes import RecordedRun
@@ -92,16 +93,31 @@ def _print_report(report: Report, output_format: str, recorded: RecordedRun | No
         _write([json.dumps(report.to_json())])
     elif output_format == "paths":
         _write(path_lines(report))
-        _report_verdict(report)
+        _report_refusal(report)
     else:
         _write(graph_lines(report, recorded))
         if report.frontends:
-            _write(["", *frontend_lines(report.frontends)])
+            _write(["", *_frontend_lines(report.frontends)])
         for problem in report.problems:
             _write(["", *full_lines(problem)])
 
 
-def _report_verdict(report: Report) -> None:
+def _frontend_lines(verdicts: Sequence[FrontendVerdict]) -> Iterator[str]:
+    """Yield a line for each front end, and below it one for each of its problems."""
+    for verdict in verdicts:
+        yield f"{verdict.frontend}: {verdict.summary}"
+        yield from (f"  {_problem_line(problem)}" for problem in verdict.problems)
+
+
+def _problem_line(problem: FrontendProblem) -> str:
+    where = "" if problem.location is None else f"{location_text(problem.location)}: "
+    code = "" if problem.code is None else f"{problem.code} "
+    number = "" if problem.graph_break is None else f"{problem.graph_break}: "
+    link = "" if problem.link is None else f" ({number}{problem.link})"
+    return f"{where}{code}{problem.headline}{link}"
+
+
+def _report_refusal(report: Report) -> None:
     """Write on standard error why the graph ends early, if it does.
 
     Its lines look like those of a whole graph.

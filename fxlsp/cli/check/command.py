@@ -23,7 +23,7 @@ from fxlsp.cli.check.suppression import Suppressions
 from fxlsp.cli.check.unchecked import strict_message
 from fxlsp.cli.exit_codes import NOT_CHECKED, NOTHING_FOUND, PROBLEMS_FOUND, UsageError, exit_code, report_failure
 from fxlsp.cli.output.excerpts import shown_path
-from fxlsp.cli.tracing.frontends import add_frontends_option, used_frontends
+from fxlsp.cli.tracing.frontend_verdicts import add_frontends_option, used_frontends
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import open_pool

@@ -10,7 +10,7 @@ from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
 from fxlsp.cli.check.results import CheckedTrace, CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
-from fxlsp.cli.tracing.frontends import with_frontends
+from fxlsp.cli.tracing.frontend_verdicts import with_frontends
 from fxlsp.cli.tracing.jobs import trace_target
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import TracePool

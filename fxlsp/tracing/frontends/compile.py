@@ -17,7 +17,7 @@ import torch
 from ...report.frontend_codes import BREAK_AT_CODE, BREAK_AT_VALUE, COMPILE_FAILS
 from ...report.frontends import FrontendProblem, FrontendVerdict
 from ...report.locations import Location
-from ..isolation.torch_private.frontends import MissingPartError, compiled_by, graph_breaks_noted
+from ..isolation.torch_private.export_and_compile import MissingPartError, compiled_by, graph_breaks_noted
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
 from .model_call import ModelCall, not_available, place_in_stack, place_of_error, problem_of

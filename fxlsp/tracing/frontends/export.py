@@ -24,7 +24,7 @@ from ...report.frontend_codes import EXPORT_BRANCH, EXPORT_FAILS, EXPORT_FIXED, 
 from ...report.frontends import FrontendProblem, FrontendVerdict
 from ...report.locations import Location
 from ..isolation.torch_private import tensors_in, tree_map
-from ..isolation.torch_private.frontends import fixed_sizes_noted, is_constraint_violation, refusal_of
+from ..isolation.torch_private.export_and_compile import fixed_sizes_noted, is_constraint_violation, refusal_of
 from ..model.building.forward_entry import forward_entry
 from ..model.building.registrations import running_code
 from ..model.diagnosis.failures import message_of
