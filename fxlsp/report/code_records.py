@@ -8,6 +8,8 @@ from enum import Flag, auto
 from typing import Literal
 
 Severity = Literal["error", "warning", "info", "hint"]
+RANKS: Mapping[Severity, int] = {"error": 0, "warning": 1, "info": 2, "hint": 3}
+"""Order of the severities, the most severe first."""
 
 
 class Trait(Flag):

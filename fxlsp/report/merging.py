@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from .code_records import RANKS
 from .locations import Location
 from .problems import Problem
 
@@ -14,7 +15,7 @@ _PATHS_SHOWN = 3
 def merge_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return one problem for each code and place, in order of first occurrence.
 
-    The message of a merged problem names the modules of the others.
+    The most severe of a group is shown, of equal ones the first. Its message names the modules of the others.
     """
     groups: dict[tuple[str, Location | str], list[Problem]] = {}
     for problem in problems:
@@ -23,9 +24,10 @@ def merge_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def _merged(group: Sequence[Problem]) -> Problem:
+    first = min(group, key=lambda problem: RANKS[problem.severity])
     fitting = {problem.fitting for problem in group}
     # A number that fits one of several modules does not fit the others.
-    return replace(group[0], message=merged_message(group), fitting=fitting.pop() if len(fitting) == 1 else None)
+    return replace(first, message=merged_message([first, *group]), fitting=fitting.pop() if len(fitting) == 1 else None)
 
 
 def merged_message(group: Sequence[Problem]) -> str:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from fxlsp.cli.output.excerpts import location_text
 from fxlsp.ide.causes import ALSO_HERE, Cause, Symptom, cause_of, missing_package
 from fxlsp.ide.render.numbers import counted
-from fxlsp.report.code_records import Severity
+from fxlsp.report.code_records import RANKS
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
 from fxlsp.source.text.documents import Document
 
-_RANKS: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2, "hint": 3}
 _MOST_FIRST = 3
 """Causes that are named as the first to mend."""
 
@@ -60,7 +59,7 @@ def merge_causes(
         cause = cause_of(Symptom.of(problem), None if place is None else document(place.file))
         groups.setdefault(cause, []).append(problem)
     causes = [_merged(sorted(group, key=_order), models) for group in groups.values()]
-    return sorted(causes, key=lambda cause: (_RANKS[cause.problem.severity], -len(cause.models), _order(cause.problem)))
+    return sorted(causes, key=lambda cause: (RANKS[cause.problem.severity], -len(cause.models), _order(cause.problem)))
 
 
 def _merged(group: Sequence[Problem], models: Models) -> CheckedCause:
@@ -88,7 +87,7 @@ def _models_of(problem: Problem, models: Models) -> frozenset[str]:
 def _order(problem: Problem) -> tuple[int, str, int, int, str]:
     place = problem.location
     where = ("", 0, 0) if place is None else (place.file, place.line, place.column)
-    return (_RANKS[problem.severity], *where, problem.code)
+    return (RANKS[problem.severity], *where, problem.code)
 
 
 def first_steps(causes: Sequence[CheckedCause]) -> list[str]:
