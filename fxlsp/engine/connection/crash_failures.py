@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 
@@ -23,6 +24,8 @@ _SIGNAL_NAMES = {
     "SIGKILL": "SIGKILL, as when the system runs out of memory",
 }
 
+_WARNING = re.compile(r"^\S.*:\d+: \w*Warning: ")
+"""First line of a warning: ``net.py:3: UserWarning: ...``; the line of code that gave it is the last one."""
 
 _STAGE_NAMES = {
     "load": "while loading",
@@ -106,12 +109,22 @@ def _where(message: WorkerDied, frame: StackFrame | None) -> str:
 
 
 def _last_output(message: WorkerDied) -> str:
-    """Return the last line that a crashed worker printed.
+    """Return the last line that a crashed worker printed, without Python's warnings.
 
     Not for a worker killed at a limit: its last output has nothing to do with its end.
     """
-    lines = [line.strip() for line in message.stderr_tail.split("\n") if line.strip()]
-    return f". Its last output: {lines[-1][:300]}" if lines and message.limit is None else ""
+    lines = _without_last_warning([line.rstrip() for line in message.stderr_tail.split("\n") if line.strip()])
+    return f". Its last output: {lines[-1].strip()[:300]}" if lines and message.limit is None else ""
+
+
+def _without_last_warning(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines before the last warning, if what was printed ends with that: with the line that gave it.
+
+    A warning did not end the process.
+    """
+    begin = next((number for number in range(len(lines) - 1, -1, -1) if _WARNING.search(lines[number])), None)
+    ends_with_it = begin is not None and (begin == len(lines) - 1 or lines[-1].startswith("  "))
+    return _without_last_warning(lines[:begin]) if ends_with_it else lines
 
 
 def _responsible_frame(stack: Sequence[StackFrame], roots: Sequence[str]) -> StackFrame | None:

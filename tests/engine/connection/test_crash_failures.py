@@ -30,6 +30,9 @@ def frame(file: str, line: int = 3, function: str = "forward") -> StackFrame:
     return StackFrame(file, line, function)
 
 
+WARNING = "/torch/functions.py:12: UserWarning: it cannot follow this.\nUse another function.\n  warnings.warn(text)\n"
+
+
 @pytest.mark.parametrize(
     ("message", "words"),
     [
@@ -38,6 +41,8 @@ def frame(file: str, line: int = 3, function: str = "forward") -> StackFrame:
         (died(exit=3, signal=None), "The process that traced Net ended itself with exit code 3"),
         (died(signal=11, stage="load"), "ended in a segmentation fault (SIGSEGV) (stopped while loading)"),
         (died(signal=6, stderr_tail="a\nfree(): invalid\n"), "an abort (SIGABRT). Its last output: free(): invalid"),
+        (died(exit=3, stderr_tail=f"done\n{WARNING}"), "exit code 3. Its last output: done"),
+        (died(exit=3, stderr_tail=f"{WARNING}the end\n"), "Its last output: the end"),
         (died(signal=99), "ended in signal 99"),
     ],
 )
@@ -45,6 +50,11 @@ def test_the_message_says_what_happened(message: WorkerDied, words: str) -> None
     failure = crash_failure(message, request())
     assert words in failure.message
     assert (failure.code, failure.target, failure.location) == (DIED, "/project/net.py:Net", None)
+
+
+def test_a_warning_is_not_the_last_output() -> None:
+    failure = crash_failure(died(exit=3, stderr_tail=f"{WARNING}{WARNING}"), request())
+    assert failure.message.endswith("exit code 3")
 
 
 def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
