@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 
 from fxlsp.cli.exit_codes import UsageError
 from fxlsp.cli.tracing.targets import index_folders
@@ -14,9 +17,16 @@ from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.settings.settings import read_settings
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.engine.state.recorded_recipes import Recordings
+from fxlsp.report.frontends import FrontendName, OtherFrontend
+from fxlsp.source.models.frontend_usage import frontend_uses, may_use_frontends
 from fxlsp.source.recipes.markdown_blocks import read_source
-from fxlsp.source.text.documents import Document
+from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.notebooks.ipynb import SUFFIX
+
+_MOST_FILES = 20_000
+"""Files in which uses of a front end are looked for, as many as the index reads below one folder."""
+_ONNX_BY_EXPORT = (2, 9)
+"""First torch whose ``torch.onnx.export`` uses torch.export unless its argument ``dynamo`` is False."""
 
 
 def python_files(paths: Sequence[str]) -> Iterator[str]:
@@ -52,6 +62,34 @@ def is_excluded(path: str) -> bool:
 @cache
 def _exclusion(folder: str) -> Exclusion:
     return read_settings(folder)[0].exclude
+
+
+def used_frontends(paths: Sequence[str], asked: Collection[FrontendName], torch: str) -> frozenset[OtherFrontend]:
+    """Return which of some front ends are used by files at and around ``paths``: those of their projects.
+
+    Files that cannot be read use none.
+
+    Args:
+        paths: the files and folders that the command is about.
+        asked: the front ends.
+        torch: version of the project's torch, such as ``2.14.1+cpu``.
+    """
+    version = re.match(r"(\d+)\.(\d+)", torch)
+    onnx_by_export = version is not None and (int(version[1]), int(version[2])) >= _ONNX_BY_EXPORT
+    wanted = {name for name in asked if name != "fx"}
+    found: set[OtherFrontend] = set()
+    for path in islice(python_files([*paths, *index_folders(paths)]), _MOST_FILES) if wanted else ():
+        found |= wanted & _frontends_of(path, onnx_by_export)
+        if found == wanted:
+            break
+    return frozenset(found)
+
+
+def _frontends_of(path: str, onnx_by_export: bool) -> frozenset[OtherFrontend]:
+    with suppress(OSError, UnicodeDecodeError, SyntaxError), open(path, "rb") as file:
+        if may_use_frontends(file.read()):
+            return frontend_uses(read_document(path).program.text, onnx_by_export)
+    return frozenset()
 
 
 class WorkspaceFiles:
