@@ -73,7 +73,7 @@ ORDERS = {
         mismatches
     """,
     "tracing/model/diagnosis": """
-        misspelt, local_variables, guessed_branches
+        machine, misspelt, local_variables, guessed_branches
         failures, constructor_mistakes
         own_mistakes, returned_values, guess_severity
     """,

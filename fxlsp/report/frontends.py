@@ -23,11 +23,15 @@ class FrontendProblem(JsonObject):
     location: Location | None
     """The expression where it is known, else the code of its line; None if torch names none of the user's."""
     code: str | None = None
-    """Problem code: ``FX801``. None where the front end is not available."""
+    """Problem code: ``FX801``. None where the front end is not available or could not be asked."""
     graph_break: str | None = None
     """Number of a graph break in torch's registry: ``GB0170``."""
     link: str | None = None
     """Page that the message names, the one of the graph break if it names that."""
+    words: str = field(default="", metadata=UNLESS_DEFAULT)
+    """The message without stacks and context of torch itself; empty if it has none."""
+    is_of_machine: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether what this machine lacks, or what fxlsp keeps from a model, may be the reason."""
 
 
 @dataclass(frozen=True, slots=True)

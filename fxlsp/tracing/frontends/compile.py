@@ -6,27 +6,16 @@ The model is compiled and called once, as a user calls it; parts that its own co
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from traceback import FrameSummary
 from typing import Any
 
 import torch
 
 from ...report.frontend_codes import BREAK_AT_CODE, BREAK_AT_VALUE, COMPILE_FAILS
 from ...report.frontends import FrontendProblem, FrontendVerdict
-from ...report.locations import Location
-from ..isolation.torch_private.export_and_compile import MissingPartError, compiled_by, graph_breaks_noted
-from ..model.diagnosis.failures import message_of
+from ..isolation.torch_private.export_and_compile import GraphBreak, MissingPartError, compiled_by, graph_breaks_noted
 from ..model.locations.source_map import SourceMap
-from .model_call import ModelCall, not_available, place_in_stack, place_of_error, problem_of
-
-_OF_VALUES = re.compile(
-    r"[Dd]ata[- ]dependent|[Dd]ynamic (shape operator|control flow)|Tensor\.(item|tolist)\b|index\(Tensor\)"
-    r"|generic_jump|Could not (guard on|extract specialized)"
-)
-"""Reasons that are about the value of a tensor, in the words of torch 2.6 and 2.14."""
+from .model_call import ModelCall, not_available, place_in_stack, problem_of, problem_of_error
 
 
 def compile_verdict(call: ModelCall, source_map: SourceMap) -> FrontendVerdict:
@@ -34,8 +23,9 @@ def compile_verdict(call: ModelCall, source_map: SourceMap) -> FrontendVerdict:
     graphs = 0
     breaks: dict[object, FrontendProblem] = {}
 
-    def note(reason: str, stack: Sequence[FrameSummary]) -> None:
-        found = _graph_break(reason, place_in_stack(stack, source_map))
+    def note(ended: GraphBreak) -> None:
+        code = BREAK_AT_VALUE if ended.is_at_value else BREAK_AT_CODE
+        found = problem_of(ended.reason, place_in_stack(ended.stack, source_map), code)
         # A function is followed inside its caller, and once more by itself where its caller is left uncompiled.
         # torch may word the same break in two ways then.
         breaks.setdefault(found.location or found.headline, found)
@@ -53,20 +43,13 @@ def compile_verdict(call: ModelCall, source_map: SourceMap) -> FrontendVerdict:
         return not_available("compile", str(missing))
     except BaseException as error:
         # SystemExit and KeyboardInterrupt included: the user's code raised them.
-        stack = getattr(error, "real_stack", None) or ()
-        place = place_in_stack(stack, source_map) or place_of_error(error, source_map)
-        failing = problem_of(message_of(error), place, COMPILE_FAILS)
+        failing = problem_of_error(error, COMPILE_FAILS, source_map)
         breaks.pop(failing.location, None)
         summary = " and then ".join([*([_counted(len(breaks))] if breaks else []), "1 problem"])
         return FrontendVerdict("compile", "problem", summary, (*breaks.values(), failing))
     if breaks:
         return FrontendVerdict("compile", "problem", _counted(len(breaks)), tuple(breaks.values()))
     return FrontendVerdict("compile", "ok", _compiled(graphs))
-
-
-def _graph_break(reason: str, place: Location | None) -> FrontendProblem:
-    found = problem_of(reason, place, BREAK_AT_CODE)
-    return replace(found, code=BREAK_AT_VALUE) if _OF_VALUES.search(found.headline) else found
 
 
 def _counted(breaks: int) -> str:

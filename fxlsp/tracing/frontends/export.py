@@ -16,6 +16,7 @@ import inspect
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -29,7 +30,7 @@ from ..model.building.forward_entry import forward_entry
 from ..model.building.registrations import running_code
 from ..model.diagnosis.failures import message_of
 from ..model.locations.source_map import SourceMap
-from .model_call import ModelCall, chain_of, is_condition, place_of_error, problem_of
+from .model_call import ModelCall, chain_of, is_condition, place_of_error, problem_of, problem_of_error
 
 _LEAST_DYNAMIC = 2
 """Smallest size that torch.export does not fix by itself."""
@@ -78,25 +79,19 @@ def _verdict_with_fixed_sizes(call: ModelCall, source_map: SourceMap) -> Fronten
     refused = _exported(call, None)
     if refused is None:
         return _exports_as_given()
-    return FrontendVerdict("export", "problem", "1 problem", (_problem_of_error(refused, source_map),))
+    return FrontendVerdict("export", "problem", "1 problem", (_refused(refused, source_map),))
 
 
-def _problem_of_error(error: BaseException, source_map: SourceMap) -> FrontendProblem:
-    place = place_of_error(error, source_map)
-    return problem_of(message_of(error), place, _code_of(error, place, source_map))
-
-
-def _code_of(error: BaseException, place: Location | None, source_map: SourceMap) -> str:
-    """Return the problem code of an error of an export with fixed sizes."""
-    refusals = (refusal_of(each) for each in chain_of(error))
-    match next((refusal for refusal in refusals if refusal is not None), None):
+def _refused(error: BaseException, source_map: SourceMap) -> FrontendProblem:
+    """Return the problem of an error of an export with fixed sizes."""
+    found = problem_of_error(error, EXPORT_FAILS, source_map)
+    match refusal_of(chain_of(error)):
         case "value":
-            return EXPORT_BRANCH if place is not None and is_condition(place, source_map) else EXPORT_NUMBER
-        case "size":
-            return EXPORT_FIXED
+            is_branch = found.location is not None and is_condition(found.location, source_map)
+            return replace(found, code=EXPORT_BRANCH if is_branch else EXPORT_NUMBER, is_of_machine=False)
         case "form":
-            return EXPORT_UNSUPPORTED
-    return EXPORT_FAILS
+            return replace(found, code=EXPORT_UNSUPPORTED)
+    return found
 
 
 def _exports_as_given() -> FrontendVerdict:

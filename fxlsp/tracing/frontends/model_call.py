@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from traceback import FrameSummary
 from typing import Any
 
@@ -13,7 +13,9 @@ import torch
 
 from ...report.frontends import FrontendProblem, FrontendVerdict, OtherFrontend
 from ...report.locations import Location
-from ..model.diagnosis.failures import innermost_of_workspace, readable
+from ..isolation.torch_private.export_and_compile import without_stacks
+from ..model.diagnosis.failures import innermost_of_workspace, message_of, readable
+from ..model.diagnosis.machine import may_be_of_machine
 from ..model.locations.code_origin import is_installed
 from ..model.locations.expressions import ByteSpan, Expressions, span_of
 from ..model.locations.source_map import SourceMap
@@ -47,6 +49,7 @@ def problem_of(message: str, location: Location | None, code: str | None) -> Fro
     links = [link.rstrip(".,") for link in _LINK.findall(message)]
     numbered = next((link for link in links if _BREAK_PAGE.search(link)), None)
     number = _BREAK_PAGE.search(numbered) if numbered is not None else None
+    words = without_stacks(message)
     return FrontendProblem(
         headline=_SENTENCE.split(first)[0],
         message=message,
@@ -54,23 +57,42 @@ def problem_of(message: str, location: Location | None, code: str | None) -> Fro
         code=code,
         graph_break=None if number is None else f"GB{number[1]}",
         link=numbered or next(iter(links), None),
+        words="" if words == message else words,
     )
 
 
+def problem_of_error(error: BaseException, code: str, source_map: SourceMap) -> FrontendProblem:
+    """Return the problem of an error with which a front end ended, at the user's expression."""
+    causes = tuple(chain_of(error))
+    stacks = (place_in_stack(getattr(each, "real_stack", None) or (), source_map) for each in causes)
+    place = next((each for each in stacks if each is not None), None) or place_of_error(error, source_map)
+    found = problem_of(message_of(error), place, code)
+    return replace(found, is_of_machine=may_be_of_machine(causes, found.message))
+
+
 def place_of_error(error: BaseException, source_map: SourceMap) -> Location | None:
-    """Return the user's expression that raised an error or one that it was raised for; None if there is none."""
-    places = (innermost_of_workspace(source_map.of_traceback(each)) for each in chain_of(error))
+    """Return the user's expression that raised an error or one that it was raised for; None if there is none.
+
+    torch hides some of its own errors in whose traceback alone the user's code is.
+    """
+    chain = chain_of(error, hidden=True)
+    places = (innermost_of_workspace(source_map.of_traceback(each)) for each in chain)
     return next((place for place in places if place is not None), None)
 
 
-def chain_of(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, and those that it was raised for."""
+def chain_of(error: BaseException, hidden: bool = False) -> Iterator[BaseException]:
+    """Yield an error, and those that it was raised for.
+
+    Args:
+        hidden: whether those count that a traceback does not show: of ``raise ... from None``.
+    """
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
         yield current
-        current = current.__cause__ or current.__context__
+        context = None if current.__suppress_context__ and not hidden else current.__context__
+        current = current.__cause__ or context
 
 
 def is_condition(place: Location, source_map: SourceMap) -> bool:

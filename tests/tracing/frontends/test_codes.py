@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from fxlsp.report.frontend_codes import (
     BREAK_AT_CODE,
@@ -30,6 +31,16 @@ FAILING = MODEL.format(statement="y = torch.cat([y, x], 0)")
 SPLIT = MODEL.format(statement="torch._dynamo.graph_break(); y = y + 1")
 OPTIONS = MODEL.replace("(self, x)", "(self, x, options)").format(statement="y = y * options.scale")
 OPTIONS += "\nclass Options:\n    scale = 2.0\n"
+NEGATED = MODEL.format(statement="flag = not y.any(); y = y + flag")
+GUARDED = MODEL.format(statement="\n        match y.dim():\n            case _ if y.sum() > 0: y = y + 1")
+IN_BRANCH = MODEL.format(
+    statement="y = torch.cond(y.sum() > 0, lambda y: y + 1 if y.sum() > 1 else y + 2, lambda y: y + 3, (y,))"
+)
+RESULT = MODEL.format(statement="y = Out(y)") + "\nclass Out:\n    def __init__(self, y): self.y = y\n"
+ARRAY = MODEL.format(statement="y = y * y.detach().numpy().mean()")
+NOT_WRITTEN = MODEL.format(statement="self.later(y)") + "    def later(self, y): raise NotImplementedError('mode 3')\n"
+ON_DEVICE = MODEL.format(statement="y = y.to('cuda')")
+WRITING = MODEL.format(statement="open('/out.txt', 'w')")
 
 
 def codes(found: FrontendVerdict) -> list[str | None]:
@@ -43,16 +54,57 @@ def codes(found: FrontendVerdict) -> list[str | None]:
         (BRANCH_ON_CALL, EXPORT_BRANCH),
         (EITHER, EXPORT_BRANCH),
         (WHILE, EXPORT_BRANCH),
+        (NEGATED, EXPORT_BRANCH),
+        (GUARDED, EXPORT_BRANCH),
         (COUNTED, EXPORT_NUMBER),
+        (RESULT, EXPORT_UNSUPPORTED),
+        (ARRAY, EXPORT_UNSUPPORTED),
+        (NOT_WRITTEN, EXPORT_FAILS),
         (FIXED, EXPORT_FIXED),
         (FAILING, EXPORT_FAILS),
     ],
-    ids=["branch", "branch on a call", "conditional expression", "while", "count", "fixed", "failing"],
+    ids=[
+        "branch",
+        "branch on a call",
+        "conditional expression",
+        "while",
+        "not",
+        "guard",
+        "count",
+        "result",
+        "array",
+        "not implemented",
+        "fixed",
+        "failing",
+    ],
 )
 def test_what_export_refuses_has_the_code_of_what_one_does_about_it(
     model: str, code: str, worker: Worker, write: Callable[..., str]
 ) -> None:
     assert codes(verdict(worker, write(model), "export")) == [code]
+
+
+def test_a_branch_inside_of_a_branch_that_the_graph_can_hold_is_one_at_a_value(
+    worker: Worker, write: Callable[..., str]
+) -> None:
+    (code,) = codes(verdict(worker, write(IN_BRANCH), "export"))
+    assert code in (EXPORT_BRANCH, EXPORT_NUMBER)
+
+
+# torch.export follows the model with tensors that may be on any device.
+@pytest.mark.parametrize(
+    ("model", "frontend"),
+    [(ON_DEVICE, "compile"), (WRITING, "compile"), (WRITING, "export")],
+    ids=["device", "refused while compiled", "refused while exported"],
+)
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has the device")
+def test_a_failure_for_want_of_what_the_machine_has_not_or_fxlsp_keeps_says_so(
+    model: str, frontend: str, worker: Worker, write: Callable[..., str]
+) -> None:
+    problem = verdict(worker, write(model), frontend).problems[-1]
+    assert problem.is_of_machine, problem.message
+    failing = verdict(worker, write(FAILING), frontend).problems[-1]
+    assert not failing.is_of_machine
 
 
 def test_an_input_that_no_exported_program_has_is_unsupported(worker: Worker, write: Callable[..., str]) -> None:
@@ -74,7 +126,7 @@ def test_a_batch_that_is_limited_has_the_code_of_a_fixed_one(worker: Worker, wri
 def test_what_compile_finds_has_the_code_of_what_one_does_about_it(
     model: str, code: str, worker: Worker, write: Callable[..., str]
 ) -> None:
-    assert codes(verdict(worker, write(model), "compile"))[-1] == code
+    assert set(codes(verdict(worker, write(model), "compile"))) == {code}
 
 
 def test_a_front_end_that_cannot_be_asked_has_no_code_of_its_own(worker: Worker, write: Callable[..., str]) -> None:

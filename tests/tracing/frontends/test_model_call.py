@@ -25,6 +25,10 @@ def forward(self, x):
         pass
     if x.any():
         pass
+    flag = not x.any()
+    match flag:
+        case _ if x.all():
+            pass
 """
 
 
@@ -59,8 +63,17 @@ def test_with_columns_it_is_the_expression_that_has_them(
 
 @pytest.mark.parametrize(
     ("line", "columns", "expected"),
-    [(4, (8, 12), True), (6, (8, 15), True), (6, (5, 16), True), (3, (9, 22), False), (6, (8, 13), False)],
-    ids=["name", "call", "whole line", "other line", "part"],
+    [
+        (4, (8, 12), True),
+        (6, (8, 15), True),
+        (6, (5, 16), True),
+        (8, (12, 23), True),
+        (8, (16, 23), True),
+        (10, (19, 26), True),
+        (3, (9, 22), False),
+        (6, (8, 13), False),
+    ],
+    ids=["name", "call", "whole line", "not", "operand of not", "guard", "other line", "part"],
 )
 def test_what_a_condition_tests_is_one(
     line: int, columns: tuple[int, int], expected: bool, write: Callable[..., str]

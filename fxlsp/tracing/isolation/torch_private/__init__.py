@@ -5,7 +5,7 @@ every other trace goes on. Checked with torch 2.6, 2.13, 2.14 and 2.15.
 
 ``operators``: fake tensors, dispatch modes and operators, without which there are no traces, and names of nodes.
 ``layers``: families of layers. ``modules``: functions in modules and what wraps them. ``processes``: process groups.
-``frontends``: what torch.export and torch.compile decide on the way.
+``export_and_compile``: what torch.export and torch.compile decide on the way.
 """
 
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode

@@ -6,22 +6,33 @@ Run with torch 2.14; that older versions have these parts was read in their text
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from traceback import FrameSummary
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 
 NoteFixedSize = Callable[[], None]
-NoteGraphBreak = Callable[[str, Sequence[FrameSummary]], None]
 Backend = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
 """Makes of a graph and its example inputs what is called in its place."""
 
 
-Refusal = Literal["value", "size", "form"]
-"""What torch.export refuses: the value of a tensor, a size that is fixed, something that it has no form for."""
+class GraphBreak(NamedTuple):
+    """End of a graph of torch.compile."""
+
+    reason: str
+    stack: Sequence[FrameSummary]
+    """The user's frames, outermost first."""
+    is_at_value: bool
+    """Whether Python needs the value of a tensor there."""
+
+
+NoteGraphBreak = Callable[[GraphBreak], None]
+Refusal = Literal["value", "form"]
+"""What torch.export refuses: the value of a tensor, something that it has no form for."""
 
 _OF_VALUES = ("GuardOnDataDependentSymNode", "DataDependentOutputException", "DynamicOutputShapeException")
 _OF_FORMS = (
@@ -33,6 +44,34 @@ _OF_FORMS = (
     "SpecViolationError",
     "UserError",
 )
+_WITHOUT_FORM = (
+    (ValueError, re.compile(r"Unsupported input type")),
+    (ValueError, re.compile(r"The tensor attributes? .* (was|were) assigned during export")),
+    (RuntimeError, re.compile(r"Found .* in output, which is not a known type")),
+    (RuntimeError, re.compile(r"\.numpy\(\) is not supported for tensor subclasses")),
+    (NotImplementedError, re.compile(r"Could not run '|There were no tensor arguments|Cannot copy out of meta tensor")),
+)
+"""Errors of common classes with which torch.export refuses a form, by the begin of their messages.
+
+The second is that of torch 2.6, and a warning in 2.14; the others are in both.
+"""
+_VALUE_REASON = re.compile(
+    r"[Dd]ata[- ]dependent|[Dd]ynamic (shape operator|control flow|slicing)|Tensor\.(item|tolist)\b|for tolist\b"
+    r"|index\(Tensor\)|Indexing (list|torch\.Size) with non-scalar|generic_jump"
+    r"|Could not (guard on|extract specialized)"
+)
+"""Words about the value of a tensor in the first line of a reason, of torch 2.6 to 2.14."""
+_WRAPPED = "Got graph break/error:"
+"""What a higher-order operator puts before the reason for which torch.compile cannot follow a part of it."""
+_OF_TORCH_ITSELF = re.compile(
+    r"^\s*(User Stack|Caused by: \(|from user code|The following call raised|The error above occurred|For more|"
+    r"For C\+\+|Developer debug context|File \")",
+    re.MULTILINE,
+)
+"""Begin of what concerns torch itself in a message."""
+_REPAIR = re.compile(r"^To fix the error, .*(?:\n.*\S.*)*", re.MULTILINE)
+"""What torch proposes to write, which it appends behind its stacks."""
+_TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 
 
 class MissingPartError(Exception):
@@ -70,23 +109,73 @@ def fixed_sizes_noted(note: NoteFixedSize) -> Iterator[None]:
 
 def is_constraint_violation(error: BaseException) -> bool:
     """Return whether torch.export refuses a model since it does not take every size that was to be dynamic."""
-    kind = getattr(getattr(error, "error_type", None), "name", "")
-    return kind == "CONSTRAINT_VIOLATION" or type(error).__name__ == "ConstraintViolationError"
+    return _kind_of(error) == "CONSTRAINT_VIOLATION" or _is_of_torch(error, ("ConstraintViolationError",))
 
 
-def refusal_of(error: BaseException) -> Refusal | None:
-    """Return for what torch.export raises an error; None if it is none of its own.
+def refusal_of(errors: Iterable[BaseException]) -> Refusal | None:
+    """Return for what torch.export refuses a model, with sizes that are all fixed; None if it is no refusal.
 
-    Errors are known by the names of their classes, which are the same from torch 2.6 to 2.14. Fallback: None.
+    A value is found wherever it is: for one that a part of a higher-order operator asks for, torch raises other errors.
+    Errors are known by the names of their classes, which are the same from torch 2.6 to 2.14, else by their messages.
+    Fallback: None.
+
+    Args:
+        errors: an error and those that it was raised for.
     """
-    name = type(error).__name__
-    kind = getattr(getattr(error, "error_type", None), "name", "")
-    if is_constraint_violation(error):
-        return "size"
-    if name in _OF_VALUES or kind == "DYNAMIC_CONTROL_FLOW":
+    refusals = [_refusal_of(each) for each in errors]
+    return "value" if "value" in refusals else next((each for each in refusals if each is not None), None)
+
+
+def _refusal_of(error: BaseException) -> Refusal | None:
+    if _is_of_torch(error, _OF_VALUES) or _kind_of(error) == "DYNAMIC_CONTROL_FLOW":
         return "value"
-    is_input = isinstance(error, ValueError) and str(error).startswith("Unsupported input type")
-    return "form" if name in _OF_FORMS or is_input or isinstance(error, NotImplementedError) else None
+    if _is_of_torch(error, _OF_FORMS):
+        message = _message(error)
+        if is_about_value(message.partition(_WRAPPED)[2] or message):
+            return "value"
+        return None if is_constraint_violation(error) else "form"
+    # The text of a class of the user's may be the user's code.
+    has_no_form = any(type(error) is kind and begin.match(str(error)) for kind, begin in _WITHOUT_FORM)
+    is_of_operations = isinstance(error, NotImplementedError) and _is_raised_by_operations(error)
+    return "form" if has_no_form or is_of_operations else None
+
+
+def _is_of_torch(error: BaseException, names: Sequence[str]) -> bool:
+    kind = type(error)
+    return kind.__name__ in names and kind.__module__.startswith("torch.")
+
+
+def _kind_of(error: BaseException) -> str:
+    """Return the kind of an error of a user that torch.export or torch.compile reports; empty for others."""
+    return str(getattr(getattr(error, "error_type", None), "name", "")) if _is_of_torch(error, ("UserError",)) else ""
+
+
+def _is_raised_by_operations(error: BaseException) -> bool:
+    """Return whether torch raised an error in the implementation of operations, not in one of its layers."""
+    raised = error.__traceback__
+    while raised is not None and raised.tb_next is not None:
+        raised = raised.tb_next
+    path = "" if raised is None else raised.tb_frame.f_code.co_filename
+    return path.startswith(_TORCH) and not path.startswith(os.path.join(_TORCH, "nn", ""))
+
+
+def is_about_value(reason: str) -> bool:
+    """Return whether the first line of torch's reason for a graph break is about the value of a tensor."""
+    first = next((line for line in reason.splitlines() if line.strip()), "")
+    return _VALUE_REASON.search(first) is not None
+
+
+def without_stacks(message: str) -> str:
+    """Return torch's words in a message, with what it proposes to write, without its own stacks and context.
+
+    Checked on the messages of torch 2.14. Fallback: the message as it is.
+    """
+    behind = _OF_TORCH_ITSELF.search(message)
+    if behind is None:
+        return message
+    repair = _REPAIR.search(message, behind.start())
+    parts = [message[: behind.start()].rstrip(), "" if repair is None else repair[0]]
+    return "\n\n".join(part for part in parts if part) or message
 
 
 @contextmanager
@@ -114,7 +203,7 @@ def compiled_by(backend: Backend) -> Iterator[None]:
 
 @contextmanager
 def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
-    """Call ``note`` with the reason and the user's frames, outermost first, wherever torch.compile ends a graph.
+    """Call ``note`` wherever torch.compile ends a graph.
 
     Those are the places where it goes on with another graph, which it logs, and those for which it leaves a whole
     function uncompiled, which it handles as an error. The same place may be noted more than once.
@@ -143,14 +232,14 @@ def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
         error = next((each for each in given if isinstance(each, BaseException)), sys.exc_info()[1])
         reason = kwargs.get("reason") or next((each for each in given if isinstance(each, str)), "")
         stack = kwargs.get("user_stack") or getattr(error, "real_stack", None)
-        note(reason if error is None else _message(error), stack or torch._guards.TracingContext.extract_stack())
+        note(_graph_break(error, reason, stack or torch._guards.TracingContext.extract_stack()))
         return log(*args, **kwargs)
 
     def convert_noting(*args: Any, **kwargs: Any) -> Any:
         try:
             return convert(*args, **kwargs)
         except (exc.Unsupported, exc.UserError) as error:
-            note(_message(error), getattr(error, "real_stack", None) or ())
+            note(_graph_break(error, "", getattr(error, "real_stack", None) or ()))
             raise
 
     owner.log_graph_break, converter.__call__ = log_graph_break, convert_noting
@@ -160,6 +249,18 @@ def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
             yield
     finally:
         owner.log_graph_break, converter.__call__ = log, convert
+
+
+def _graph_break(error: BaseException | None, reason: str, stack: Sequence[FrameSummary]) -> GraphBreak:
+    """Return a graph break in the words of its error, else with another reason.
+
+    Of a break in a loop torch 2.14 gives the reason by the cause of its error alone.
+    """
+    if error is None:
+        return GraphBreak(reason, stack, is_about_value(reason))
+    cause = error.__cause__
+    causes = [error] if cause is None or not type(cause).__module__.startswith("torch.") else [error, cause]
+    return GraphBreak(_message(error), stack, any(is_about_value(_message(each)) for each in causes))
 
 
 def _message(error: BaseException) -> str:

@@ -157,11 +157,15 @@ class Expressions:
         return []
 
     def tests_at(self, path: str, line: int) -> Iterator[ByteSpan]:
-        """Yield the spans of what conditions test that begins on a line: ``x > 0`` of ``if not (x > 0 and y)``."""
+        """Yield the spans of what conditions test that begins on a line: ``x > 0`` of ``if not (x > 0 and y)``.
+
+        The whole ``not x`` is among them: CPython 3.13 gives its span to the test of ``x``.
+        """
         tree = self.tree(path)
         for node in () if tree is None else ast.walk(tree):
-            tests = node.values[:-1] if isinstance(node, ast.BoolOp) else _tests_of(node)
-            yield from (span_of(part) for test in tests for part in _jumped_on(test) if part.lineno == line)
+            found = [part for test in _asked_of(node) for part in _jumped_on(test)]
+            negated = [node] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
+            yield from (span_of(part) for part in (*negated, *found) if part.lineno == line)
 
     def statement_at(self, path: str, line: int, column: int | None = None) -> ast.stmt | None:
         """Return the innermost statement that contains a line, decorators included.
@@ -255,6 +259,18 @@ def _tests_of(node: ast.AST) -> list[ast.expr]:
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             return [test for generator in node.generators for test in generator.ifs]
     return []
+
+
+def _asked_of(node: ast.AST) -> list[ast.expr]:
+    """Return the expressions that a node asks whether they are true, where nothing else asks."""
+    match node:
+        case ast.BoolOp():
+            return node.values[:-1]
+        case ast.UnaryOp(op=ast.Not()):
+            return [node.operand]
+        case ast.match_case(guard=ast.expr() as guard):
+            return [guard]
+    return _tests_of(node)
 
 
 def _jumped_on(test: ast.expr) -> Iterator[ast.expr]:
