@@ -258,7 +258,7 @@ ORDERS = {
     """,
     "cli/check": """
         candidates, causes, fixing, selection
-        fingerprints, suppression, trace_order
+        checked_trace, fingerprints, suppression, trace_order
         baseline
         results
         alternative_recipes, unchecked

@@ -54,3 +54,9 @@ COMPILE_FAILS = _define("FX899", "Repair what torch's message names")
 def died_code(frontend: OtherFrontend) -> str:
     """Return the code of the problem that a front end's process ended before its verdict."""
     return EXPORT_DIED if frontend == "export" else COMPILE_DIED
+
+
+def frontend_of(code: str) -> OtherFrontend | None:
+    """Return the front end that has a problem code, or all codes that begin so; None for those of torch.fx."""
+    families: dict[str, OtherFrontend] = {"FX7": "export", "FX8": "compile"}
+    return families.get(code[:3])

@@ -13,10 +13,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fxlsp.cli.check.checked_trace import FrontendScope
 from fxlsp.cli.check.fingerprints import Fingerprint, fingerprint_of
 from fxlsp.cli.check.selection import CodeSelection
 from fxlsp.cli.exit_codes import UsageError
@@ -36,6 +37,8 @@ class RunScope:
     files: frozenset[str]
     """Real paths."""
     selection: CodeSelection
+    frontends: FrontendScope = field(default_factory=FrontendScope)
+    """Where it looked for problems of other front ends than torch.fx."""
 
 
 class Baseline:
@@ -114,6 +117,8 @@ class Baseline:
         # Without a place, the scope is the target of the model: ``net.py:Net``.
         file = entry.file or entry.scope.rpartition(":")[0]
         path = os.path.realpath(os.path.join(self._folder, file))
+        if not scope.frontends.could_find(entry.code, path):
+            return False
         return path in scope.files or not os.path.exists(path)
 
     def _write(self, entries: Counter[Fingerprint]) -> int:

@@ -8,7 +8,6 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,11 @@ from fxlsp.cli.check.suppression import Suppressions
 from fxlsp.cli.check.unchecked import strict_message
 from fxlsp.cli.exit_codes import NOT_CHECKED, NOTHING_FOUND, PROBLEMS_FOUND, UsageError, exit_code, report_failure
 from fxlsp.cli.output.excerpts import shown_path
-from fxlsp.cli.tracing.frontend_verdicts import add_frontends_option, used_frontends
+from fxlsp.cli.tracing.frontend_verdicts import add_frontends_option
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import open_pool
-from fxlsp.cli.tracing.workspace_files import WorkspaceFiles, python_files
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles, python_files, used_frontends
 from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.ide.render.numbers import counted
 from fxlsp.report.frontends import FrontendName
@@ -78,11 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
     projects = Projects(arguments.python, arguments.profile, arguments.tracer)
     check = _Check(arguments, projects)
     try:
-        results = check.run()
-        fixed = apply_fixes(results.at_each_place(), results.document) if arguments.fix else []
-        if fixed:
+        # No problem of another front end has a fix.
+        results = check.run(() if arguments.fix else arguments.frontends)
+        if arguments.fix:
+            fixed = apply_fixes(results.at_each_place(), results.document)
             _report_fixes(fixed)
-            results = check.run()
+            if fixed or arguments.frontends:
+                results = check.run(arguments.frontends)
     except InterpreterError as error:
         return report_failure(error.failure, arguments.format)
     if results.no_interpreter is not None:
@@ -122,8 +123,8 @@ class _Check:
         self.scope = RunScope(frozenset(), self._selection)
         self.timing_ms: dict[str, float] = {}
 
-    def run(self) -> CheckResults:
-        """Find and trace the models, and return the results.
+    def run(self, frontends: Sequence[FrontendName]) -> CheckResults:
+        """Find and trace the models, ask other front ends about them, and return the results.
 
         Raises:
             UsageError: a path does not exist, or git has no such revision.
@@ -135,12 +136,12 @@ class _Check:
             chosen = changed_since(arguments.diff, chosen)
         if arguments.shard is not None:
             chosen = [path for path in chosen if arguments.shard.includes(path, os.getcwd())]
-        self.scope = RunScope(frozenset(chosen), self._selection)
         files, unreadable = _find(chosen, arguments.paths, self._projects)
         found_at = time.monotonic()
-        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, arguments.frontends))
-        if arguments.frontends:
-            results.frontend_uses = used_frontends(chain(chosen, python_files(["."])))
+        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, frontends))
+        if results.environment is not None:
+            results.frontend_uses = used_frontends(arguments.paths, frontends, results.environment.torch)
+        self.scope = RunScope(frozenset(chosen), self._selection, results.frontend_scope())
         results.unreadable = unreadable
         results.suppressions = Suppressions(files, self._projects, self._selection)
         # What is written into a baseline is what is found without it.
@@ -203,7 +204,7 @@ async def _trace_files(
     progress = _ProgressLine()
     try:
         async with open_pool(jobs) as traces:
-            return await run_check(files, projects, traces, lambda name: progress.show(f"traced {name}"), frontends)
+            return await run_check(files, projects, traces, progress.show, frontends)
     finally:
         progress.clear()
 

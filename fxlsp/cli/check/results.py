@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fxlsp.cli.check.baseline import Baseline
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
 from fxlsp.cli.check.causes import CheckedCause, merge_causes, models_by_problem
+from fxlsp.cli.check.checked_trace import CheckedTrace, FrontendScope, without_repeated_failures
 from fxlsp.cli.check.fingerprints import Fingerprint, fingerprint_of
 from fxlsp.cli.check.suppression import Suppressions
-from fxlsp.cli.output.problems import problem_of
 from fxlsp.cli.tracing.notebooks import in_cells
-from fxlsp.report.code_records import Severity
-from fxlsp.report.codes import NO_INTERPRETER, NOT_FED, severity_of
-from fxlsp.report.frontends import FrontendProblem, FrontendVerdict, OtherFrontend
+from fxlsp.report.codes import NO_INTERPRETER
+from fxlsp.report.frontends import FrontendName, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.merging import merge_problems
 from fxlsp.report.problems import SCHEMA, Failure, Problem
@@ -25,7 +23,6 @@ from fxlsp.report.report import Environment, Report
 from fxlsp.report.serialization import UNLESS_DEFAULT, JsonObject
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.python.ignores import IgnoredCode
-from fxlsp.source.recipes.recipes import find_written
 from fxlsp.source.text.documents import Document
 
 Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skipped"]
@@ -35,14 +32,6 @@ Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skippe
 ``unshaped``: in one of these ways, but without a single shape; ``failed``: there is no graph; ``skipped``: it was not
 tried, since it needs something.
 """
-
-
-_BEHIND = re.compile(
-    r"^\s*(User Stack|Caused by: \(|from user code|The following call raised|The error above occurred|For more|"
-    r"For C\+\+|Developer debug context|File \")",
-    re.MULTILINE,
-)
-"""Begin of what concerns torch itself in a message of a front end."""
 
 _FOLLOWED: tuple[Status, ...] = ("traced", "recovered", "covered")
 
@@ -59,16 +48,7 @@ class ModelEntry(JsonObject):
     nodes: int = 0
     covered_by: str | None = None
     frontends: tuple[FrontendVerdict, ...] = field(default=(), metadata=UNLESS_DEFAULT)
-    """Verdicts of the front ends that were asked for."""
-
-
-@dataclass(frozen=True)
-class CheckedTrace:
-    """One trace and its outcome."""
-
-    model: FoundModel
-    recipe: Recipe | None
-    outcome: Report | Failure
+    """Verdicts of the front ends that were asked for, by the first recipe."""
 
 
 @dataclass
@@ -88,8 +68,10 @@ class CheckResults:
     """Filter of the problems, None to report all."""
     baseline: Baseline | None = None
     """Known problems, which are not reported."""
+    frontends: Sequence[FrontendName] = ()
+    """Front ends that were asked for their verdicts."""
     frontend_uses: frozenset[OtherFrontend] = frozenset()
-    """Front ends that the workspace uses, as far as they were asked for: what they find is a warning."""
+    """Those of them that the workspace uses: what they find is a warning."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -129,7 +111,8 @@ class CheckResults:
         Locations in notebooks are those in the text of all cells.
         """
         merged: Iterable[Problem] = merge_problems(self._all_problems())
-        remaining = list(merged if self.suppressions is None else self.suppressions.remaining(merged))
+        reported = list(merged if self.suppressions is None else self.suppressions.remaining(merged))
+        remaining = without_repeated_failures(reported)
         return remaining if self.baseline is None else self.baseline.remaining(remaining, self.document)
 
     def document(self, path: str) -> Document | None:
@@ -139,7 +122,8 @@ class CheckResults:
     def unused_ignores(self) -> list[tuple[str, IgnoredCode]]:
         """Return what comments suppress in vain, in files of which every model was followed.
 
-        Where one was not, what a comment suppresses may be in it.
+        Where one was not, what a comment suppresses may be in it; by torch.export or torch.compile, if the code is one
+        of theirs.
         """
         if self.suppressions is None:
             return []
@@ -149,7 +133,20 @@ class CheckResults:
             for file in self.files
             if all(self._entry(file, model).status in _FOLLOWED for model in file.classes)
         ]
-        return self.suppressions.unused(followed)
+        scope = self.frontend_scope()
+        unused = self.suppressions.unused(followed)
+        return [(path, each) for path, each in unused if scope.could_find(each.prefix, path)]
+
+    def frontend_scope(self) -> FrontendScope:
+        """Return where the run would have found every problem of other front ends."""
+        return FrontendScope.of(self.frontends, self.attempts)
+
+    def reported_attempts(self) -> list[CheckedTrace]:
+        """Return the traces whose problems count.
+
+        Not those by guessed inputs of models that the traces of others cover, as they use them.
+        """
+        return [each for each in self.attempts if each.is_sure or self._cover(each.model) is None]
 
     def recipe_of(self, problem: Problem) -> Recipe | None:
         """Return the recipe of the trace that found a problem; None if it is none of a trace."""
@@ -177,22 +174,9 @@ class CheckResults:
         yield from self.unreadable
         for file in self.files:
             yield from file.problems
-        for attempt in self.attempts:
-            if _is_sure(attempt) or self._cover(attempt.model) is None:
-                yield from _problems_of(attempt)
-                yield from self._problems_of_frontends(attempt)
-
-    def _problems_of_frontends(self, attempt: CheckedTrace) -> Iterator[Problem]:
-        """Yield what other front ends than torch.fx found, unless they could not be asked."""
-        report, model = attempt.outcome, attempt.model
-        for verdict in report.frontends if isinstance(report, Report) else ():
-            is_pressing = verdict.frontend in self.frontend_uses and _is_sure(attempt)
-            for found in verdict.problems:
-                if found.code is None or verdict.frontend == "fx" or verdict.verdict == "unavailable":
-                    continue
-                severity: Severity = "warning" if is_pressing else severity_of(found.code)
-                message, place = f"torch.{verdict.frontend}: {_words(found)}", found.location or model.location
-                yield Problem(found.code, severity, message, place, model=model.target.text)
+        for attempt in self.reported_attempts():
+            yield from attempt.problems()
+            yield from attempt.problems_of_frontends(self.frontend_uses)
 
     def _cover(self, model: FoundModel) -> str | None:
         """Return the model of another file whose trace covers this model.
@@ -205,7 +189,7 @@ class CheckResults:
         target, place = file.target(model), file.location(model)
         cover = self.covers.get((file.document.path, model.qualname))
         attempt = self._attempt_at(place)
-        if attempt is not None and not _is_sure(attempt) and cover is not None:
+        if attempt is not None and not attempt.is_sure and cover is not None:
             return self._covered_entry(file, model, cover)
         entry = ModelEntry(target, place, "skipped", _skip_reason(model)) if attempt is None else _entry_of(attempt)
         if entry.status == "skipped" and cover is not None:
@@ -224,43 +208,6 @@ class CheckResults:
 
 def _ignore_to_json(path: str, ignored: IgnoredCode) -> dict[str, Any]:
     return {"file": path, "line": ignored.line, "code": ignored.prefix or None}
-
-
-def _is_sure(attempt: CheckedTrace) -> bool:
-    """Return whether nothing was guessed or missing in a trace."""
-    outcome = attempt.outcome
-    return outcome.recipe.source != "search" if isinstance(outcome, Report) else outcome.needs is None
-
-
-def _problems_of(attempt: CheckedTrace) -> tuple[Problem, ...]:
-    outcome = attempt.outcome
-    if isinstance(outcome, Report):
-        place = _written_at(attempt, outcome.recipe)
-        return tuple(replace(each, location=place) if _is_of_recipe(each) else each for each in outcome.problems)
-    asked = attempt.recipe is not None and attempt.recipe.source in ("comment", "config")
-    place = _written_at(attempt, attempt.recipe) if asked else None
-    return (problem_of(outcome, place or attempt.model.location),)
-
-
-def _words(found: FrontendProblem) -> str:
-    """Return torch's words up to its own stack, with the page that they name."""
-    behind = _BEHIND.search(found.message)
-    text = found.message if behind is None else found.message[: behind.start()]
-    words = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
-    return words if found.link is None or found.link in words else f"{words}\nSee {found.link}"
-
-
-def _is_of_recipe(problem: Problem) -> bool:
-    return problem.location is None and problem.code == NOT_FED
-
-
-def _written_at(attempt: CheckedTrace, recipe: Recipe | None) -> Location | None:
-    """Return where the recipe of a trace is written.
-
-    Problems of a recipe have no other location.
-    """
-    found = None if recipe is None else find_written(attempt.model.candidate.found, recipe)
-    return None if found is None else found.location(attempt.model.location.file)
 
 
 def _skip_reason(model: ModelClass) -> str:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
-from fxlsp.cli.check.results import CheckedTrace, CheckResults
+from fxlsp.cli.check.checked_trace import CheckedTrace
+from fxlsp.cli.check.results import CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
 from fxlsp.cli.tracing.frontend_verdicts import with_frontends
 from fxlsp.cli.tracing.jobs import trace_target
@@ -37,10 +38,10 @@ async def run_check(
         files: those with the models.
         projects: settings and interpreters.
         traces: processes.
-        on_progress: called with the name of each model whose trace has ended.
+        on_progress: called with what has ended: the trace of a model, or the questions to other front ends about it.
         frontends: those whose verdicts are wanted too, of each model that is traced for its own sake.
     """
-    found = CheckResults(files)
+    found = CheckResults(files, frontends=frontends)
     every = trace_generations(files)
     members = [member for generation in every for member in generation]
 
@@ -52,6 +53,7 @@ async def run_check(
         if not frontends or not isinstance(attempt.outcome, Report):
             return attempt
         asked = await with_frontends(attempt.outcome, frontends, model.target, projects, traces)
+        on_progress(f"asked {', '.join(frontends)} about {model.target.text}")
         return replace(attempt, outcome=asked)
 
     for generation in every:
@@ -94,9 +96,10 @@ async def _attempt(
     model: FoundModel, recipe: Recipe | None, projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
 ) -> CheckedTrace:
     alternatives = model.candidate.alternatives
-    outcome = await trace_target(model.target, recipe, projects.at(model.target.folder), traces, alternatives)
-    on_progress(model.target.text)
-    return CheckedTrace(model, recipe, outcome)
+    project = projects.at(model.target.folder)
+    outcome = await trace_target(model.target, recipe, project, traces, alternatives)
+    on_progress(f"traced {model.target.text}")
+    return CheckedTrace(model, recipe, outcome, project.policy)
 
 
 def _record(found: CheckResults, attempt: CheckedTrace) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fxlsp.cli.check.results import CheckResults, ModelEntry
 from fxlsp.cli.output.excerpts import location_text
+from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.ide.render.numbers import counted
 from fxlsp.report.locations import Location
 from fxlsp.source.models.models import model_classes
@@ -26,8 +27,9 @@ class UncheckedModel:
 
 
 def unchecked_models(results: CheckResults) -> list[UncheckedModel]:
-    """Return the models that were not followed, without a shape or without a verdict, in the order of the text.
+    """Return the models that were not followed, have no shape or no verdict.
 
+    Those without a verdict of another front end come last.
     A model that was not followed is left out if a problem of severity error or warning reports it.
     """
     reported = {each.model for each in results.problems() if each.severity in ("error", "warning")}
@@ -37,9 +39,7 @@ def unchecked_models(results: CheckResults) -> list[UncheckedModel]:
             found.append(UncheckedModel(entry.location, entry.target, f"its shapes are unknown: {_no_shapes(entry)}"))
         elif entry.status in _NOT_FOLLOWED and entry.target not in reported:
             found.append(UncheckedModel(entry.location, entry.target, _first_line(entry.reason) or "there is no graph"))
-        else:
-            found += [UncheckedModel(entry.location, entry.target, reason) for reason in _unasked(entry)]
-    return found
+    return [*found, *dict.fromkeys(_unasked(results))]
 
 
 def unchecked_lines(results: CheckResults) -> Iterator[str]:
@@ -61,12 +61,14 @@ def unchecked_lines(results: CheckResults) -> Iterator[str]:
         yield from unused
 
 
-def _unasked(entry: ModelEntry) -> Iterator[str]:
-    """Yield why front ends have no verdict on a model."""
-    for verdict in entry.frontends:
-        if verdict.verdict == "unavailable":
-            reasons = (problem.headline for problem in verdict.problems)
-            yield _first_line(f"torch.{verdict.frontend} {verdict.summary}: {'; '.join(reasons)}")
+def _unasked(results: CheckResults) -> Iterator[UncheckedModel]:
+    """Yield the models on which a front end has no verdict: classes, and what makes or is a model."""
+    for attempt in results.reported_attempts():
+        for verdict in attempt.verdicts:
+            if verdict.verdict == "unavailable":
+                reasons = "; ".join(problem.headline for problem in verdict.problems)
+                reason = _first_line(f"torch.{verdict.frontend} {verdict.summary}: {reasons}")
+                yield UncheckedModel(in_cells(attempt.model.location), attempt.model.target.text, reason)
 
 
 def strict_message(results: CheckResults) -> str | None:
@@ -74,8 +76,9 @@ def strict_message(results: CheckResults) -> str | None:
     unchecked = unchecked_models(results)
     if not unchecked:
         return None
-    names = ", ".join(each.target for each in unchecked[:3]) + (", ..." if len(unchecked) > 3 else "")
-    return f"{counted(len(unchecked), 'model')} not checked: {names}"
+    targets = list(dict.fromkeys(each.target for each in unchecked))
+    names = ", ".join(targets[:3]) + (", ..." if len(targets) > 3 else "")
+    return f"{counted(len(targets), 'model')} not checked: {names}"
 
 
 def _no_shapes(entry: ModelEntry) -> str:

@@ -1,12 +1,10 @@
-"""``--frontends``: the verdicts of torch.export and torch.compile on a model that was traced, and who uses them."""
+"""``--frontends``: the verdicts of torch.export and torch.compile on a model that was traced."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import get_args
 
 from fxlsp.cli.tracing.jobs import trace_request
@@ -14,16 +12,17 @@ from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.targets import CommandLineTarget
 from fxlsp.cli.tracing.worker_pool import TracePool
 from fxlsp.engine.connection.connection import Outcome
+from fxlsp.report.code_records import Trait
+from fxlsp.report.codes import codes_with
 from fxlsp.report.frontend_codes import died_code
 from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.source.models.fx_usage import frontend_uses
 
 NAMES: tuple[FrontendName, ...] = ("fx", *get_args(OtherFrontend))
 _LEAST_SECONDS = 60.0
 """Time limit of each front end, unless the user's is longer: to import torch._dynamo alone takes seconds."""
-_MOST_FILES = 5000
-"""Files in which uses of a front end are looked for."""
+_REFUSALS = codes_with(Trait.REFUSES)
 
 
 def frontend_names(text: str) -> tuple[FrontendName, ...]:
@@ -76,6 +75,8 @@ async def with_frontends(
 async def _verdict(
     report: Report, name: OtherFrontend, target: CommandLineTarget, projects: Projects, traces: TracePool
 ) -> FrontendVerdict:
+    if report.recipe.inputs is None:
+        return _unavailable(name, "no inputs are known", None)
     project = projects.at(target.folder)
     request = trace_request(target, report.recipe, project)
     limits = replace(request.limits, seconds=max(request.limits.seconds, _LEAST_SECONDS))
@@ -87,10 +88,14 @@ def _without_verdict(name: OtherFrontend, outcome: Outcome) -> FrontendVerdict:
     failure = outcome.failure
     message = "no verdict arrived" if failure is None else failure.message
     place = None if failure is None else failure.location
-    code = died_code(name) if outcome.died or failure is None else failure.code
-    problem = FrontendProblem(message.partition("\n")[0], message, place, code)
     if outcome.died:
+        problem = FrontendProblem(message.partition("\n")[0], message, place, died_code(name))
         return FrontendVerdict(name, "crashed", "crashed", (problem,))
+    return _unavailable(name, message, place)
+
+
+def _unavailable(name: OtherFrontend, reason: str, place: Location | None) -> FrontendVerdict:
+    problem = FrontendProblem(reason.partition("\n")[0], reason, place)
     return FrontendVerdict(name, "unavailable", "could not be asked", (problem,))
 
 
@@ -99,16 +104,7 @@ def _of_torch_fx(report: Report) -> FrontendVerdict:
     if error is None:
         return FrontendVerdict("fx", "ok", "traceable")
     message = error.message or error.type
-    code = next((each.code for each in report.problems if each.location == error.location), None)
+    refusals = (each for each in report.problems if each.code in _REFUSALS and each.location == error.location)
+    code = next((each.code for each in refusals), None)
     problem = FrontendProblem(message.partition("\n")[0], message, error.location, code)
     return FrontendVerdict("fx", "problem", "1 problem", (problem,))
-
-
-def used_frontends(paths: Iterable[str]) -> frozenset[OtherFrontend]:
-    """Return the front ends that some files name outside of comments; files that cannot be read name none."""
-    found: frozenset[OtherFrontend] = frozenset()
-    for path in islice(paths, _MOST_FILES):
-        with suppress(OSError), open(path, "rb") as file:
-            # The names that are searched are ASCII in every encoding.
-            found |= frontend_uses(file.read().decode("latin-1"))
-    return found

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from fxlsp.source.text.documents import read_document
 from tests.engine.workers.fake_wire import HELLO, Wire
 
 Message = dict[str, Any]
-STOPS = "It stops.\n  Hint: go on\n  Developer debug context: of torch\n  See https://torch.example/page"
-"""Message of a front end."""
+STOPS = "It stops.\n  Hint: go on\n"
+"""Words of a front end, before its own context and the address of a page."""
 
 
 class Worker:
@@ -97,7 +98,7 @@ class Worker:
             failure = {"code": "FX903", "message": "no such argument", "location": None}
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
         if "frontend" in message:
-            return verdict(message, file, text)
+            return frontend_answer(message, file, text)
         if name.startswith("Garbled"):
             return {"type": "report", "report": {"nonsense": 1}}
         complete = report(message, file, text)
@@ -111,7 +112,8 @@ def report(message: Message, file: str, text: str) -> Message:
     """Return a report with one node on the line of ``forward``.
 
     Its width is that of the text. It has a problem on each line with ``# problem`` or ``# problem FX101``, and calls of
-    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``.
+    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``. With ``# guessed`` in the text
+    its inputs are guessed.
     """
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
@@ -122,7 +124,8 @@ def report(message: Message, file: str, text: str) -> Message:
     ran = os.path.join(os.path.dirname(file), other) if (other := other_file(text)) else file
     lines = run_lines(text, on_disk(ran) if other else text)
     runs = (replace(root, forward=location(ran, line)) for line in lines)
-    recipe = Recipe(message["recipe"]["init"] or "", message["recipe"]["inputs"], "default")
+    init, inputs = message["recipe"]["init"] or "", message["recipe"]["inputs"]
+    recipe = Recipe(init, inputs or "x", "search") if "# guessed" in text else Recipe(init, inputs, "default")
     return Report(
         target=message["target"]["name"],
         environment=Environment(str(HELLO["python"]), str(HELLO["torch"])),
@@ -139,26 +142,50 @@ def report(message: Message, file: str, text: str) -> Message:
     ).to_json()
 
 
-def verdict(message: Message, file: str, text: str) -> Message:
+def frontend_answer(message: Message, file: str, text: str) -> Message:
     """Return the verdict of a front end, whose sizes are fixed; such a request is refused for a model named Refused.
 
-    A problem of it is on each line with its code, such as ``# FX801``; with ``# unasked`` in the text it has none.
+    With ``# unasked`` in the text it has none; with ``# frontend dies`` its process does, with ``# frontend hangs`` at
+    the limit of time.
     """
     if "# unasked" in text:
         failure = {"code": "FX904", "message": "cannot feed it", "location": None}
         return {"type": "failure", "failure": {"target": "", "failure": failure}}
-    family = "FX7" if message["frontend"] == "export" else "FX8"
-    codes = [(number, re.search(rf"# ({family}\d\d)", line)) for number, line in enumerate(text.split("\n"), 1)]
-    problems = tuple(
-        FrontendProblem("It stops.", STOPS, location(file, number), found[1], link="https://torch.example/page")
-        for number, found in codes
-        if found is not None
-    )
+    if "# frontend dies" in text:
+        return {"type": "failed", "stage": "trace", "exit": 3, "signal": None, "limit": None, "stack": []}
+    if "# frontend hangs" in text:
+        return {"type": "failed", "stage": "trace", "exit": None, "signal": 9, "limit": "time", "stack": []}
+    problems = tuple(frontend_problems(message["frontend"], file, text))
     is_fixed = message.get("fixed_sizes", False)
     is_refused = bool(problems) or (is_fixed and message["target"]["name"] == "Refused")
     summary = "with fixed sizes" if is_fixed else "with any batch"
     answer = FrontendVerdict(message["frontend"], "problem" if is_refused else "ok", summary, problems)
     return {"type": "frontend", "verdict": answer.to_json(), "needs_fixed_sizes": not is_fixed and not problems}
+
+
+def frontend_problems(frontend: str, file: str, text: str) -> Iterator[FrontendProblem]:
+    """Yield a problem on each line that names its code, such as ``# FX801``.
+
+    ``# FX801 in ops.py`` is on the first line of another file, ``# FX801 nowhere`` has no place, and
+    ``# FX899 of machine`` is for want of something.
+    """
+    family = "FX7" if frontend == "export" else "FX8"
+    for number, line in enumerate(text.split("\n"), 1):
+        found = re.search(rf"# ({family}\d\d)(?: in (\S+))?(?P<nowhere> nowhere)?(?P<machine> of machine)?", line)
+        if found is None:
+            continue
+        place = location(os.path.join(os.path.dirname(file), found[2]), 1) if found[2] else location(file, number)
+        link = "https://torch.example/page"
+        words = STOPS.replace("stops", f"stops on line {number}") if found["nowhere"] else STOPS
+        yield FrontendProblem(
+            "It stops.",
+            f"{words}  Developer debug context: of torch\n  See {link}",
+            None if found["nowhere"] else place,
+            found[1],
+            link=link,
+            words=words,
+            is_of_machine=found["machine"] is not None,
+        )
 
 
 def problems_of(file: str, text: str) -> list[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.models.fx_usage import frontend_uses, fx_use, may_use_fx
+from fxlsp.source.models.fx_usage import fx_use, may_use_fx
 
 
 @pytest.mark.parametrize(
@@ -30,23 +30,3 @@ def test_what_of_torch_fx_is_used_is_named(text: str, words: str) -> None:
 )
 def test_other_text_does_not_use_it(text: str) -> None:
     assert fx_use(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("net = torch.compile(net)\n", {"compile"}),
-        ("@torch.compile\ndef f(x): ...\n", {"compile"}),
-        ("from torch import compile\n", {"compile"}),
-        ("import torch._dynamo\n", {"compile"}),
-        ("program = torch.export.export(net, (x,))\n", {"export"}),
-        ("from torch.export import Dim\n", {"export"}),
-        ("from torch import nn, export\n", {"export"}),
-        ("torch.onnx.export(net, (x,), 'net.onnx')\n", {"export"}),
-        ("torch.compile(net)\ntorch.export.export(net, (x,))\n", {"compile", "export"}),
-        ("# torch.compile is slower here\n", set()),
-        ("torch.compiler.is_compiling()\ntorch.exports\nnet.compile()\n", set()),
-    ],
-)
-def test_what_other_front_ends_a_text_uses_is_known(text: str, names: set[str]) -> None:
-    assert frontend_uses(text) == names

@@ -1,0 +1,164 @@
+"""One trace of ``fxlsp check``, and the problems of torch.fx and of other front ends that it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from fxlsp.cli.check.candidates import FoundModel
+from fxlsp.cli.output.problems import problem_of
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.report.code_records import Severity, Trait
+from fxlsp.report.codes import NOT_FED, codes_with, severity_of
+from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS, frontend_of
+from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
+from fxlsp.report.locations import Location
+from fxlsp.report.problems import Failure, Problem
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Report
+from fxlsp.source.recipes.recipes import find_written
+
+_RAISES = codes_with(Trait.RAISES)
+
+
+@dataclass(frozen=True)
+class CheckedTrace:
+    """One trace and its outcome."""
+
+    model: FoundModel
+    recipe: Recipe | None
+    outcome: Report | Failure
+    policy: Policy = field(default_factory=Policy)
+    """Selection and severity of problems where the model is defined."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing was guessed or missing."""
+        outcome = self.outcome
+        return outcome.recipe.source != "search" if isinstance(outcome, Report) else outcome.needs is None
+
+    @property
+    def verdicts(self) -> tuple[FrontendVerdict, ...]:
+        """Verdicts of the front ends that were asked."""
+        return self.outcome.frontends if isinstance(self.outcome, Report) else ()
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The model's file and those whose code was recorded, as far as the trace came."""
+        nodes = self.outcome.nodes if isinstance(self.outcome, Report) else ()
+        return frozenset({self.model.location.file} | {each.location.file for each in nodes if each.location})
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the problems of torch.fx, or the one that the failure is."""
+        outcome = self.outcome
+        if isinstance(outcome, Report):
+            place = self._written_at(outcome.recipe)
+            return tuple(replace(each, location=place) if _is_of_recipe(each) else each for each in outcome.problems)
+        asked = self.recipe is not None and self.recipe.source in ("comment", "config")
+        place = self._written_at(self.recipe) if asked else None
+        return (problem_of(outcome, place or self.model.location),)
+
+    def problems_of_frontends(self, used: Collection[OtherFrontend]) -> Iterator[Problem]:
+        """Yield what other front ends than torch.fx found, unless they could not be asked.
+
+        Args:
+            used: front ends that the workspace uses: what they find is a warning, unless inputs were guessed, or this
+                machine may be the reason.
+        """
+        for verdict in self.verdicts:
+            if verdict.frontend == "fx" or verdict.verdict == "unavailable":
+                continue
+            is_pressing = verdict.frontend in used and self.is_sure and verdict.verdict not in ("timeout", "limit")
+            for (code, place), found in self._by_place(verdict).items():
+                is_warning = is_pressing and not all(each.is_of_machine for each in found)
+                default: Severity = "warning" if is_warning else severity_of(code)
+                severity = self.policy.severity(code, default)
+                if severity is not None:
+                    words = "\n".join(dict.fromkeys(map(_words, found)))
+                    message = f"torch.{verdict.frontend}: {words}"
+                    yield Problem(code, severity, message, place, model=self.model.target.text)
+
+    def _by_place(self, verdict: FrontendVerdict) -> Mapping[tuple[str, Location], list[FrontendProblem]]:
+        """Return the problems of a verdict by code and place.
+
+        Those of one code at one place are one problem; without a place of their own they are at the model's name.
+        """
+        found: dict[tuple[str, Location], list[FrontendProblem]] = {}
+        for each in verdict.problems:
+            if each.code is not None:
+                found.setdefault((each.code, each.location or self.model.location), []).append(each)
+        return found
+
+    def _written_at(self, recipe: Recipe | None) -> Location | None:
+        """Return where the recipe of the trace is written.
+
+        Problems of a recipe have no other location.
+        """
+        found = None if recipe is None else find_written(self.model.candidate.found, recipe)
+        return None if found is None else found.location(self.model.location.file)
+
+
+def without_repeated_failures(problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems without the failures of other front ends where the model itself fails.
+
+    Such an operation fails with and without them, and is one mistake.
+    """
+    failing = {_begin(each.location) for each in problems if each.code in _RAISES and each.location is not None}
+    return [each for each in problems if not (_is_failure(each) and each.location and _begin(each.location) in failing)]
+
+
+def _is_failure(problem: Problem) -> bool:
+    """Return whether a front end failed for no reason of its own, as far as is known."""
+    return problem.code in (EXPORT_FAILS, COMPILE_FAILS)
+
+
+def _is_of_recipe(problem: Problem) -> bool:
+    return problem.location is None and problem.code == NOT_FED
+
+
+def _begin(place: Location) -> tuple[str, int, int]:
+    """Return where a location begins; only one of two for the same expression may know its function."""
+    return place.file, place.line, place.column
+
+
+def _words(found: FrontendProblem) -> str:
+    """Return torch's words without its own stacks, with the page that they name."""
+    words = "\n".join(line.rstrip() for line in (found.words or found.message).splitlines() if line.strip())
+    return words if found.link is None or found.link in words else f"{words}\nSee {found.link}"
+
+
+@dataclass(frozen=True)
+class FrontendScope:
+    """Where a run would have found every problem of other front ends than torch.fx."""
+
+    unknown: Mapping[OtherFrontend, frozenset[str]] = field(default_factory=dict)
+    """Of each front end that was asked: files with code that it did not follow to its end."""
+
+    @classmethod
+    def of(cls, asked: Iterable[FrontendName], traces: Collection[CheckedTrace]) -> FrontendScope:
+        """Return the scope of a run that asked for the verdicts of some front ends."""
+        return cls({name: frozenset(_files_unknown_to(name, traces)) for name in asked if name != "fx"})
+
+    def could_find(self, code: str, path: str) -> bool:
+        """Return whether every problem of a code, or of the codes that begin so, would have been found in a file.
+
+        True for the codes of torch.fx, which is always asked.
+        """
+        frontend = frontend_of(code)
+        return frontend is None or (frontend in self.unknown and path not in self.unknown[frontend])
+
+
+def _files_unknown_to(name: OtherFrontend, traces: Iterable[CheckedTrace]) -> Iterator[str]:
+    for trace in traces:
+        verdicts = [each for each in trace.verdicts if each.frontend == name]
+        if isinstance(trace.outcome, Failure) or not all(map(_is_complete, verdicts)):
+            yield from trace.files
+
+
+def _is_complete(verdict: FrontendVerdict) -> bool:
+    """Return whether a front end has followed a model to its end.
+
+    torch.export ends at the first reason for which it refuses the model, torch.compile where the call fails.
+    """
+    fails = verdict.frontend == "export" or any(each.code == COMPILE_FAILS for each in verdict.problems)
+    return verdict.verdict == "ok" or (verdict.verdict == "problem" and not fails)
