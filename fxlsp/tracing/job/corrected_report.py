@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -54,7 +55,7 @@ def corrected(
     """
     mistakes = (
         *losses_of_other_sizes(report),
-        *losses_outside(report, target, source_map, other_shapes),
+        *_losses_outside(report, target, source_map, other_shapes),
         *views_that_mix(report, other_shapes, source_map),
     )
     problems = (*report.problems, *mistakes)
@@ -71,6 +72,18 @@ def corrected(
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
     problems = _once_for_each_cause(with_condition(problems, target.only))
     return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
+
+
+def _losses_outside(
+    report: Report, target: ModelTarget, source_map: SourceMap, other_shapes: OtherShapes
+) -> tuple[Problem, ...]:
+    """Return the problems of losses beside ``forward``; none if the file cannot be read for them."""
+    try:
+        return tuple(losses_outside(report, target, source_map, other_shapes))
+    except Exception:
+        # The text of a file may be anything, and is no reason to lose what the trace found. Why goes to the log.
+        traceback.print_exc()
+        return ()
 
 
 def _with_refused_sizes(problem: Problem) -> Problem:

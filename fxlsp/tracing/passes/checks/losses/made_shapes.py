@@ -12,13 +12,16 @@ from typing import Any
 
 import torch
 
-from .bindings import FileNames
-from .origins import Frame, Origin, origin_of
+from .file_names import FileNames
+from .value_origins import Frame, origin_of
 
 _MAKERS = frozenset(("randn", "rand", "zeros", "ones", "full", "empty", "arange", "linspace", "randint", "tensor"))
 _FUNCTIONS = frozenset(
-    ("cat", "stack", "squeeze", "unsqueeze", "flatten", "reshape", "sum", "mean", "sin", "cos", "exp", "tanh")
-) | {"sigmoid", "relu", "abs", "sqrt", "log", "square", "transpose", "permute", "matmul", "pow"}
+    (
+        *("cat", "stack", "squeeze", "unsqueeze", "flatten", "reshape", "sum", "mean", "sin", "cos", "exp", "tanh"),
+        *("sigmoid", "relu", "abs", "sqrt", "log", "square", "transpose", "permute", "matmul", "pow"),
+    )
+)
 _METHODS = _FUNCTIONS - {"cat", "stack"} | {"view", "t", "long", "int", "bool", "repeat", "expand"}
 _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -34,8 +37,6 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.USub: operator.neg,
 }
 _WITHOUT_SHAPE = ("device", "generator", "pin_memory")
-_OF_LOADER = frozenset(("batch_size", "shuffle", "drop_last", "num_workers"))
-"""Arguments of a DataLoader by which a batch still is a part of the whole tensor, as far as its shape goes."""
 _MOST_STEPS = 60
 
 
@@ -63,10 +64,8 @@ class MadeShapes:
     def _value(self, expression: ast.expr, frame: Frame) -> Any:
         self._steps += 1
         origin = origin_of(expression, frame, self._names)
-        if origin is None or self._steps > _MOST_STEPS:
+        if origin is None or origin.has_other_arguments or self._steps > _MOST_STEPS:
             raise UnknownValueError
-        if origin.node is None:
-            return self._batch(origin)
         frame = origin.frame
         match origin.node:
             case ast.Constant(value=value):
@@ -78,9 +77,9 @@ class MadeShapes:
             case ast.UnaryOp(op=op, operand=operand):
                 return _OPERATORS[type(op)](self._value(operand, frame))
             case ast.BinOp(left=left, op=op, right=right):
-                return _OPERATORS[type(op)](self._value(left, frame), self._value(right, frame))
+                return _operated(op, self._value(left, frame), self._value(right, frame))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return _OPERATORS[type(op)](self._value(left, frame), self._value(right, frame))
+                return _operated(op, self._value(left, frame), self._value(right, frame))
             case ast.Subscript(value=value, slice=index):
                 return self._value(value, frame)[self._index(index, frame)]
             case ast.Call() as call:
@@ -121,41 +120,15 @@ class MadeShapes:
         return [self._value_or_dtype(each, frame) for each in values], by_name
 
     def _value_or_dtype(self, expression: ast.expr, frame: Frame) -> Any:
-        named = self._names.torch_object(expression, frame.scope)
+        outer, _, name = self._names.imported(expression, frame.scope).rpartition(".")
+        # An attribute of torch that is not in its namespace may be imported by being asked for.
+        named = vars(torch).get(name) if outer == "torch" else None
         return named if isinstance(named, torch.dtype) else self._value(expression, frame)
 
-    def _batch(self, origin: Origin) -> torch.Tensor:
-        """Return what a loop over a DataLoader of a TensorDataset yields."""
-        binding, frame = origin.binding, origin.frame
-        assert binding is not None
-        assert binding.iterated is not None
-        loader, path = origin_of(binding.iterated, frame, self._names), binding.path
-        if loader is not None and isinstance(loader.node, ast.Call) and _is_enumerate(loader.node) and path[:1] == (1,):
-            loader, path = origin_of(loader.node.args[0], loader.frame, self._names), path[1:]
-        call = self._call_of("torch.utils.data.DataLoader", loader)
-        assert loader is not None
-        dataset = origin_of(call.args[0], loader.frame, self._names)
-        tensors = self._call_of("torch.utils.data.TensorDataset", dataset).args
-        named = {each.arg: each.value for each in call.keywords}
-        if dataset is None or len(path) != 1 or not named.keys() <= _OF_LOADER:
-            raise UnknownValueError
-        size = call.args[1] if len(call.args) > 1 else named.get("batch_size", ast.Constant(1))
-        whole = self._value(tensors[path[0]], dataset.frame)
-        batch: torch.Tensor = whole[: self._value(size, loader.frame)]
-        return batch
 
-    def _call_of(self, path: str, origin: Origin | None) -> ast.Call:
-        """Return the call that an origin is, if it is one of what ``path`` names.
-
-        Raises:
-            UnknownValueError: it is something else.
-        """
-        if origin is None or not isinstance(origin.node, ast.Call):
-            raise UnknownValueError
-        if self._names.imported(origin.node.func, origin.frame.scope) != path:
-            raise UnknownValueError
-        return origin.node
-
-
-def _is_enumerate(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id == "enumerate" and len(call.args) == 1
+def _operated(operation: ast.AST, left: Any, right: Any) -> Any:
+    """Return the result of an operation of tensors or numbers, whose size does not grow with the numbers."""
+    is_known = isinstance(left, torch.Tensor) or (isinstance(left, (int, float)) and not isinstance(operation, ast.Pow))
+    if not is_known or not isinstance(right, (torch.Tensor, int, float)):
+        raise UnknownValueError
+    return _OPERATORS[type(operation)](left, right)

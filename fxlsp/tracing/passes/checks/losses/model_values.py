@@ -5,16 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-import torch
-
 from .....report.report import Report
-from .bindings import FileNames, Function, unwrapped
-from .origins import Frame, Origin, origin_of
-
-_CHANGING = frozenset(
-    ("register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook", "__setattr__")
-) | {"set_submodule", "add_module", "register_module", "append", "extend", "insert", "pop"}
-_SETTING = frozenset(("setattr", "delattr"))
+from .file_names import FileNames, Function, unwrapped
+from .module_uses import ModuleUses
+from .value_origins import Frame, ValueOrigin, origin_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,16 +17,19 @@ class ModelResult:
 
     call: ast.Call
     frame: Frame
-    construction: Origin | None
+    construction: ValueOrigin | None
     """How the model is made; None if only its class is known."""
+    has_other_arguments: bool
+    """Whether the value is also that of calls of the model with other arguments."""
 
 
 class ModelValues:
-    """Calls of one class or factory in the text of its file."""
+    """Calls of one class in the text of its file."""
 
-    def __init__(self, definition: ast.ClassDef | Function, names: FileNames, report: Report) -> None:
-        self.definition = definition
+    def __init__(self, definition: ast.ClassDef, names: FileNames, uses: ModuleUses, report: Report) -> None:
+        self._definition = definition
         self._names = names
+        self._uses = uses
         self._report = report
 
     def result(self, expression: ast.expr, frame: Frame) -> ModelResult | None:
@@ -43,21 +40,21 @@ class ModelValues:
         model = found.node.func
         if isinstance(model, ast.Attribute) and model.attr == "forward":
             model = model.value
-        made = origin_of(model, found.frame, self._names)
+        made = origin_of(model, found.frame, self._names, with_attributes=True)
         if made is None:
             return None
+        is_self = self._is_self(made)
+        if not is_self and not self._uses.leave(made.passed):
+            return None
         if isinstance(made.node, ast.Call) and self._is_definition(made.node.func, made.frame):
-            return ModelResult(found.node, found.frame, made)
-        if isinstance(made.node, ast.arg) and self._is_instance(made.node, made.frame):
-            return ModelResult(found.node, found.frame, None)
+            return ModelResult(found.node, found.frame, made, found.has_other_arguments)
+        if is_self or self._is_annotated(made.node):
+            return ModelResult(found.node, found.frame, None, found.has_other_arguments)
         return None
 
     def is_as_traced(self, result: ModelResult) -> bool:
         """Return whether a model has the constructor's arguments with which it was traced."""
-        if result.construction is None:
-            return isinstance(self.definition, ast.ClassDef) and _takes_nothing(self.definition, self._names)
         made = result.construction
-        assert isinstance(made.node, ast.Call)
         try:
             traced = unwrapped(ast.parse(self._report.recipe.init, mode="eval").body)
         except SyntaxError:
@@ -67,35 +64,30 @@ class ModelValues:
         if not self._is_definition(traced.func, Frame(self._names.module)):
             # Another function made the model that was traced.
             return False
+        if made is None:
+            return _takes_nothing(self._definition, self._names)
+        if made.has_other_arguments or not isinstance(made.node, ast.Call):
+            return False
         arguments = self._arguments(made.node, made.frame)
         return arguments is not None and arguments == self._arguments(traced, Frame(self._names.module))
 
-    @property
-    def may_be_changed(self) -> bool:
-        """Whether the file changes parts of a model from outside, so that it may return something else than traced."""
-        children = {part for module in self._report.modules for part in module.path.split(".")} | {"forward"}
-        for name in children:
-            for store in self._names.attributes.get(name, ()):
-                if not store.is_own or getattr(store.scope.node, "name", "") != "__init__":
-                    return True
-        # What a constructor does, it did to the traced model too.
-        others = [each for each in self._names.scopes if getattr(each.node, "name", "") != "__init__"]
-        return any(_changes_modules(node, children) for scope in others for node in scope.nodes)
-
     def _is_definition(self, function: ast.expr, frame: Frame) -> bool:
         found = self._names.binding(function.id, frame.scope) if isinstance(function, ast.Name) else None
-        return found is not None and found[0].definition is self.definition
+        return found is not None and found[0].definition is self._definition
 
-    def _is_instance(self, parameter: ast.arg, frame: Frame) -> bool:
-        """Return whether a parameter is ``self`` of the class, or annotated with it, and no subclass may be meant."""
-        if not isinstance(self.definition, ast.ClassDef) or self._names.has_subclass(self.definition):
-            return False
-        if parameter.arg == frame.scope.self_name:
-            return frame.scope.owner is self.definition
-        annotation = parameter.annotation
-        if isinstance(annotation, ast.Constant) and annotation.value == self.definition.name:
-            annotation = ast.Name(self.definition.name, ast.Load())
-        return annotation is not None and self._is_definition(annotation, Frame(self._names.module))
+    def _is_self(self, made: ValueOrigin) -> bool:
+        """Return whether a parameter is ``self`` of the class, and no subclass may be meant."""
+        scope = made.frame.scope
+        is_self = isinstance(made.node, ast.arg) and made.node.arg == scope.self_name
+        return is_self and scope.owner is self._definition and not self._uses.has_subclass
+
+    def _is_annotated(self, parameter: ast.expr | ast.arg) -> bool:
+        """Return whether a parameter is annotated with the class, and no subclass may be meant."""
+        annotation = parameter.annotation if isinstance(parameter, ast.arg) else None
+        if isinstance(annotation, ast.Constant) and annotation.value == self._definition.name:
+            annotation = ast.Name(self._definition.name, ast.Load())
+        is_named = annotation is not None and self._is_definition(annotation, Frame(self._names.module))
+        return is_named and not self._uses.has_subclass
 
     def _arguments(self, call: ast.Call, frame: Frame) -> list[tuple[str | None, str]] | None:
         """Return the arguments of a constructor as text without names; None if some of them are not known."""
@@ -112,21 +104,8 @@ class ModelValues:
 def _takes_nothing(definition: ast.ClassDef, names: FileNames) -> bool:
     """Return whether the constructor of a class has no parameters."""
     for statement in definition.body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
+        if isinstance(statement, Function) and statement.name == "__init__":
             arguments = statement.args
             taken = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
             return len(taken) == 1 and arguments.vararg is None and arguments.kwarg is None
-    return [names.torch_object(base, names.module) for base in definition.bases] == [torch.nn.Module]
-
-
-def _changes_modules(node: ast.AST, children: set[str]) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id=name)):
-            return name in _SETTING
-        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr=changed), attr=method)):
-            return method in _CHANGING and (changed in children or method.startswith(("register", "set", "__")))
-        case ast.Call(func=ast.Attribute(attr=method)):
-            return method in _CHANGING and method not in ("append", "extend", "insert", "pop")
-        case ast.Subscript(value=ast.Attribute(attr=changed), ctx=ast.Store() | ast.Del()):
-            return changed in children
-    return False
+    return [names.imported(base, names.module) for base in definition.bases] == ["torch.nn.Module"]

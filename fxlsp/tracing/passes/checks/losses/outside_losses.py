@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
-import torch
-from torch.nn import functional
-
-from .....report.codes import LOSS_OF_PROBABILITIES, LOSS_SIZES, severity_of
+from .....report.codes import LOSS_OF_PROBABILITIES, LOSS_SIZES, MODE_BAKED, severity_of
 from .....report.locations import Location, RelatedPlace
 from .....report.problems import Problem
 from .....report.report import Report
@@ -22,25 +17,13 @@ from ....model.targets import ModelTarget
 from ..classics.loss_sizes import COMPARING, compared_sizes
 from ..classics.losses import LOSSES
 from ..classics.mixed_axes import OtherShapes, Shape
-from .bindings import FileNames, TextScope
+from .file_names import FileNames, TextScope
+from .loss_calls import LossCall, loss_calls, named
 from .made_shapes import MadeShapes
-from .model_output import Activated, activation_of, needs_no_arguments, result_of
+from .model_output import ACTIVATIONS, activation_name, activation_of, needs_no_arguments, result_of
 from .model_values import ModelResult, ModelValues
-from .origins import Frame, frames_of, origin_of
-
-_NAMES = re.compile("|".join(sorted({getattr(loss, "__name__", "") for loss in (*LOSSES, *COMPARING)})))
-"""Names of the losses that are looked at, one of which a file has that calls one."""
-
-
-class LossCall(NamedTuple):
-    """Call of a loss of torch."""
-
-    loss: object
-    """Function of ``torch.nn.functional``, or class of the module."""
-    node: ast.Call
-    given: ast.expr
-    target: ast.expr | None
-    frame: Frame
+from .module_uses import ModuleUses
+from .value_origins import origin_of
 
 
 def losses_outside(
@@ -54,85 +37,146 @@ def losses_outside(
         source_map: the source map of the traced code, with the texts of all files.
         other_shapes: called where a batch has another size than the traced one.
     """
-    result = result_of(report)
-    tree = None if target.file is None else source_map.expressions.tree(target.file)
-    if tree is None or result is None or target.file is None:
+    wanted = [] if target.file is None else _wanted(report, source_map.text(target.file))
+    tree = None if target.file is None or not wanted else source_map.expressions.tree(target.file)
+    if tree is None or target.file is None:
         return
     found = source_map.expressions.definition(target.file, target.name)
-    if found is None or not _NAMES.search(source_map.text(target.file)):
-        return
     names = FileNames(tree)
-    losses = [each for scope in names.scopes for each in _loss_calls(scope, names)]
-    if not losses:
+    bound = names.binding(target.name, names.module)
+    if not isinstance(found, ast.ClassDef) or bound is None or bound[0].definition is not found:
         return
-    models = ModelValues(found, names, report)
-    if models.may_be_changed:
-        return
-    check = _LossCheck(report, models, names, activation_of(report, source_map), cache(other_shapes))
-    seen: set[tuple[int, str]] = set()
+    losses = list(loss_calls(wanted, names))
+    check = _LossCheck(report, found, names, target.file, source_map, other_shapes) if losses else None
+    seen: set[tuple[ast.Call, str]] = set()
     for loss in losses:
-        for problem in check.problems(loss, _location(loss, target.file, source_map)):
-            if (id(loss.node), problem.code) not in seen:
-                seen.add((id(loss.node), problem.code))
+        for problem in () if check is None else check.problems(loss):
+            if (loss.node, problem.code) not in seen:
+                seen.add((loss.node, problem.code))
                 yield problem
+
+
+def _wanted(report: Report, text: str) -> list[object]:
+    """Return the losses that a text names and that may be wrong for the model's result.
+
+    Most files end here, before their syntax is looked at.
+    """
+    node = result_of(report)
+    shape = None if node is None else _shape(node.output)
+    if node is None or shape is None:
+        return []
+    ending = activation_name(node)
+    wanted = [loss for loss, (applied, *_) in LOSSES.items() if applied == ending or f"{applied}(" in text]
+    if 1 in shape or len(shape) == 1:
+        wanted += COMPARING
+    return [loss for name, loss in named(wanted).items() if name in text]
 
 
 class _LossCheck:
     def __init__(
         self,
         report: Report,
-        models: ModelValues,
+        definition: ast.ClassDef,
         names: FileNames,
-        activated: Activated | None,
+        file: str,
+        source_map: SourceMap,
         other_shapes: OtherShapes,
     ) -> None:
         self._report = report
-        self._models = models
+        self._definition = definition
         self._names = names
-        self._activated = activated
-        self._other_shapes = other_shapes
+        self._file = file
+        self._source_map = source_map
+        self._parts = {part for each in report.modules for part in each.path.split(".") if not part.isdecimal()} - {""}
+        self._uses = ModuleUses(definition, names, self._parts)
+        self._is_class_left = self._uses.leave_class() and self._uses.leave_parts(("forward",))
+        self._models = ModelValues(definition, names, self._uses, report)
+        self._activated = activation_of(report, names, file, source_map)
+        self._other_shapes = cache(other_shapes)
         self._shapes = MadeShapes(names)
 
-    def problems(self, loss: LossCall, place: Location) -> Iterator[Problem]:
+    def problems(self, loss: LossCall) -> Iterator[Problem]:
         """Yield the problem of probabilities, and that of sizes."""
-        activated = self._activated
-        if activated is not None and loss.loss in LOSSES:
+        if not self._is_class_left:
+            return
+        if loss.loss in LOSSES:
             activation, name, reason = LOSSES[loss.loss]
-            result = self._models.result(loss.given, loss.frame)
-            if result is not None and activation == activated.name and self._ends_so(result, activated):
-                message = f"{name} is given the result of {activation}, which the model ends with: {reason}."
-                related = (RelatedPlace("it is applied here", activated.location),)
-                yield self._problem(LOSS_OF_PROBABILITIES, message, place, related)
-        if loss.loss in COMPARING and loss.target is not None:
-            shapes = self._compared(loss.given, loss.target, loss.frame)
+            applied, ending = self._applied_to_result(loss, activation), ""
+            if applied is None:
+                applied, ending = self._applied_in_model(loss, activation), ", which the model ends with"
+            if applied is not None:
+                message = f"{name} is given the result of {activation}{ending}: {reason}."
+                yield self._problem(
+                    LOSS_OF_PROBABILITIES, message, loss, (RelatedPlace("it is applied here", applied),)
+                )
+        if loss.loss in COMPARING:
+            shapes = self._compared(loss)
             compared = None if shapes is None else compared_sizes(COMPARING[loss.loss], *shapes)
             if compared is not None:
-                yield self._problem(LOSS_SIZES, compared, place)
+                yield self._problem(LOSS_SIZES, compared, loss)
 
-    def _problem(self, code: str, message: str, place: Location, related: tuple[RelatedPlace, ...] = ()) -> Problem:
+    def _problem(self, code: str, message: str, loss: LossCall, related: tuple[RelatedPlace, ...] = ()) -> Problem:
+        place = self._location(loss.node, loss.frame.scope)
         return Problem(code, severity_of(code), message, place, related, model=self._report.target)
 
-    def _ends_so(self, result: ModelResult, activated: Activated) -> bool:
-        if self._models.is_as_traced(result):
-            return True
-        definition = self._models.definition
-        return isinstance(definition, ast.ClassDef) and needs_no_arguments(activated, definition, self._names)
+    def _location(self, node: ast.expr, scope: TextScope) -> Location:
+        function = getattr(scope.node, "name", "<module>")
+        if not HAS_COLUMNS:
+            return self._source_map.line(self._file, span_of(node).line, function)
+        return self._source_map.location(self._file, span_of(node), function)
 
-    def _compared(self, given: ast.expr, target: ast.expr, frame: Frame) -> tuple[Shape, Shape] | None:
+    def _applied_to_result(self, loss: LossCall, activation: str) -> Location | None:
+        """Return where the file applies an activation to the model's result, if a loss is given that."""
+        made = origin_of(loss.given, loss.frame, self._names)
+        if made is None or not isinstance(made.node, ast.Call):
+            return None
+        function, operand = made.node.func, made.node.args[0] if made.node.args else None
+        path = self._names.imported(function, made.frame.scope)
+        if not path and isinstance(function, ast.Attribute) and function.attr == activation:
+            operand = function.value
+        elif ACTIVATIONS.get(path) != activation:
+            return None
+        result = None if operand is None else self._models.result(operand, made.frame)
+        return None if result is None else self._location(made.node, made.frame.scope)
+
+    def _applied_in_model(self, loss: LossCall, activation: str) -> Location | None:
+        """Return where the model applies an activation that it ends with, if a loss is given its result."""
+        ending = self._activated
+        if ending is None or ending.name != activation or not self._uses.leave_parts(ending.way):
+            return None
+        result = self._models.result(loss.given, loss.frame)
+        if result is None:
+            return None
+        is_certain = self._models.is_as_traced(result) or needs_no_arguments(
+            ending, self._uses, self._definition, self._names
+        )
+        return ending.location if is_certain else None
+
+    def _compared(self, loss: LossCall) -> tuple[Shape, Shape] | None:
         """Return the shapes of a loss's operands, one of which is a result of the model and the other one made."""
-        for first, second in ((given, target), (target, given)):
-            result = self._models.result(first, frame)
+        if loss.target is None or self._depends_on_mode() or not self._uses.leave_parts(self._parts):
+            return None
+        for first, second in ((loss.given, loss.target), (loss.target, loss.given)):
+            result = self._models.result(first, loss.frame)
             shape = None if result is None else self._shape_of(result)
-            other = None if shape is None else self._shapes.shape(second, frame)
+            other = None if shape is None else self._shapes.shape(second, loss.frame)
             if shape is not None and other is not None:
-                return (shape, other) if first is given else (other, shape)
+                return (shape, other) if first is loss.given else (other, shape)
         return None
+
+    def _depends_on_mode(self) -> bool:
+        """Return whether the model may return another shape in the other mode than the traced one."""
+        parents = self._names.parents
+        reads = [parents[node] for node, _ in self._names.attributes.get("training", ())]
+        is_passed = all(isinstance(each, ast.keyword) and each.arg == "training" for each in reads)
+        return not is_passed or any(each.code == MODE_BAKED for each in self._report.problems)
 
     def _shape_of(self, result: ModelResult) -> Shape | None:
         """Return the shape of what a model returns for inputs that the file makes; None if it is not proven."""
         node = result_of(self._report)
         inputs = [each for each in self._report.nodes if each.op == "placeholder"]
-        if node is None or node.assumed or result.call.keywords or not self._models.is_as_traced(result):
+        is_same = self._models.is_as_traced(result) and not result.call.keywords and not result.has_other_arguments
+        if node is None or node.assumed or not is_same:
             return None
         given = [self._shapes.shape(each, result.frame) for each in result.call.args]
         traced = [_shape(each.output) for each in inputs]
@@ -150,40 +194,6 @@ class _LossCheck:
             len({run[name][:1] for name in names}) == 1 and run[node.name][1:] == shape[1:] for run in runs
         )
         return (batches.pop(), *shape[1:]) if runs and is_batch else None
-
-
-def _loss_calls(scope: TextScope, names: FileNames) -> Iterator[LossCall]:
-    """Yield the calls of losses in a scope, without and with the arguments that its function is given."""
-    calls = [node for node in scope.nodes if isinstance(node, ast.Call)]
-    for frame in frames_of(scope, names) if calls else ():
-        for call in calls:
-            loss = _loss_of(call, frame, names)
-            named = {each.arg: each.value for each in call.keywords}
-            given, target = (
-                call.args[index] if index < len(call.args) else named.get(name)
-                for index, name in enumerate(("input", "target"))
-            )
-            if loss is not None and given is not None:
-                yield LossCall(loss, call, given, target, frame)
-
-
-def _loss_of(call: ast.Call, frame: Frame, names: FileNames) -> object:
-    """Return the loss that a call computes, as a function or as the class of a module."""
-    function = names.torch_object(call.func, frame.scope)
-    if function is not None:
-        return function if getattr(functional, getattr(function, "__name__", ""), None) is function else None
-    made = origin_of(call.func, frame, names)
-    if made is None or not isinstance(made.node, ast.Call):
-        return None
-    kind = names.torch_object(made.node.func, made.frame.scope)
-    return kind if isinstance(kind, type) and issubclass(kind, torch.nn.Module) else None
-
-
-def _location(loss: LossCall, file: str, source_map: SourceMap) -> Location:
-    function = getattr(loss.frame.scope.node, "name", "<module>")
-    if not HAS_COLUMNS:
-        return source_map.line(file, span_of(loss.node).line, function)
-    return source_map.location(file, span_of(loss.node), function)
 
 
 def _shape(output: object) -> Shape | None:

@@ -148,6 +148,71 @@ def train(x, y):
 def validate(x, y):
     return ⟦F.cross_entropy(model(x), y)⟧.item()
 """,
+    "loops of training and test at top level": SOFTMAX
+    + """
+model = Net()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.Adam(model.parameters())
+if __name__ == "__main__":
+    for epoch in range(2):
+        for images, labels in []:
+            outputs = model(images)
+            loss = ⟦criterion(outputs, labels)⟧
+            loss.backward()
+    for images, labels in []:
+        outputs = model(images)
+        loss = ⟦criterion(outputs, labels)⟧
+        _, predicted = torch.max(outputs.data, 1)
+    torch.save(model.state_dict(), "model.pt")
+""",
+    "a function that changes something else": SOFTMAX
+    + """
+history = {}
+def train(model, loader, criterion, history):
+    for batch in loader:
+        batch["x"] = batch["x"].float()
+        loss = ⟦criterion(model(batch["x"]), batch["y"])⟧
+        history["loss"] = loss.item()
+
+model = Net()
+train(model, [], nn.CrossEntropyLoss(), history)
+""",
+    "a model on several devices": SOFTMAX
+    + """
+model = Net()
+model = nn.DataParallel(model)
+model = torch.compile(model.to("cpu"))
+model.train()
+def step(x, y):
+    return ⟦F.cross_entropy(model(x), y)⟧
+""",
+    "a branch of forward that does not matter": NET.format(
+        act="nn.Softmax(dim=1)",
+        body="if self.training:\n            x = x + 1\n        x = self.act(self.a(x))\n        return x",
+    )
+    + """
+def step(model: Net, x, y):
+    return ⟦F.cross_entropy(model(x), y)⟧
+""",
+    "a method that returns the activation": NET.format(
+        act="nn.Softmax(dim=1)",
+        body="return self.finish(self.a(x))\n\n    def finish(self, y):\n        return y.softmax(1)",
+    )
+    + """
+def step(x, y):
+    return ⟦F.cross_entropy(Net()(x), y)⟧
+""",
+    "a function that looks at the model": SOFTMAX
+    + """
+def count(net):
+    return sum(p.numel() for p in net.parameters())
+
+model = Net()
+print(count(model), model)
+if __name__ == "__main__":
+    for x, y in []:
+        loss = ⟦F.cross_entropy(model(x), y)⟧
+""",
 }
 STEP = """
 def step(model: Net, x, y):
@@ -207,7 +272,7 @@ def train(x, y):
     + "\ndef step(model: Net, student, x):\n    return F.cross_entropy(student(x), model(x))\n",
     "a model of any class": SOFTMAX + "\ndef step(model, x, y):\n    return F.cross_entropy(model(x), y)\n",
     "a name that is bound twice": SOFTMAX
-    + "\nmodel = Net()\nmodel = nn.Sequential(model.a)\nloss = lambda x, y: F.cross_entropy(model(x), y)\n",
+    + "\nmodel = Net()\nmodel = nn.Sequential(model.a)\ndef step(x, y):\n    return F.cross_entropy(model(x), y)\n",
     "an argument that hides the model": SOFTMAX
     + "\nmodel = Net()\ndef step(model, x, y):\n    return F.cross_entropy(model(x), y)\n",
     "a loss of the user": SOFTMAX
@@ -228,8 +293,8 @@ def step(model: Net, x, y):
     )
     + "\nclass Raw(Net):\n    def forward(self, x):\n        return self.a(x)\n",
     "a model whose activation is replaced": OF_MODULE
-    + "\nmodel = Net()\ndef strip(net):\n    net.act = nn.Identity()\nstrip(model)\n"
-    + "def step(x, y):\n    return F.cross_entropy(model(x), y)\n",
+    + "\nmodel = Net()\ndef setup():\n    model.act = nn.Identity()\n"
+    + "\ndef step(x, y):\n    return F.cross_entropy(model(x), y)\n",
     "an activation that a setting removes": OF_MODULE
     + "\ndef strip(net, name):\n    setattr(net, name, nn.Identity())\n"
     + STEP,
@@ -258,10 +323,86 @@ def test_a_loss_whose_operand_is_not_proven_to_be_probabilities_is_not_reported(
     mistakes(RIGHT[name])
 
 
-@pytest.mark.parametrize("name", ["softmax in eval mode alone", "an early return in training"])
+EVAL = ["softmax in eval mode alone", "an early return in training", "an activation that is chosen before"]
+
+
+@pytest.mark.parametrize("name", EVAL)
 def test_what_a_model_does_in_eval_mode_proves_nothing_of_training(name: str, mistakes: Mistakes) -> None:
     mistakes(RIGHT[name], init="Net().eval()")
 
 
 def test_a_model_whose_inputs_are_found_by_search_is_reported_as_well(mistakes: Mistakes) -> None:
     mistakes(WRONG["a training step of the model"], "FX606", None, None)
+
+
+APPLIED = {
+    "softmax in the loop": """
+model, criterion = Net(), nn.CrossEntropyLoss()
+for x, y in []:
+    loss = ⟦criterion(torch.softmax(model(x), dim=1), y)⟧
+""",
+    "a name for the probabilities": """
+def step(model: Net, x, y):
+    probabilities = F.softmax(model(x), dim=1)
+    return ⟦F.nll_loss(probabilities, y)⟧
+""",
+    "a method": """
+def step(model: Net, x, y):
+    return ⟦F.cross_entropy(model(x).softmax(1), y)⟧
+""",
+}
+
+
+@pytest.mark.parametrize("name", APPLIED)
+def test_softmax_of_the_result_in_the_loop_itself_is_reported(name: str, mistakes: Mistakes) -> None:
+    (problem,) = mistakes(LOGITS + APPLIED[name], "FX606")
+    assert [place.message for place in problem.related] == ["it is applied here"]
+    assert "which the model ends with" not in problem.message
+
+
+def test_softmax_of_the_result_for_something_else_than_the_loss_is_not_reported(mistakes: Mistakes) -> None:
+    mistakes(
+        LOGITS
+        + "\ndef step(model: Net, x, y):\n    out = model(x)\n    p = out.softmax(1)\n"
+        + "    return F.cross_entropy(out, y) + F.nll_loss(p.log(), y)\n"
+    )
+
+
+def test_a_loss_in_a_forward_has_one_problem(mistakes: Mistakes) -> None:
+    text = (
+        SOFTMAX
+        + """
+class WithLoss(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+
+    def forward(self, x, y):
+        return F.cross_entropy(self.net(x), y)
+"""
+    )
+    mistakes(text)
+
+
+def test_names_of_torch_that_import_or_raise_are_not_asked_for(mistakes: Mistakes) -> None:
+    text = (
+        WRONG["a parameter annotated with the class"]
+        + """
+def export(model: Net):
+    torch.classes.my_ops.Stack()
+    torch.onnx.export(model, torch.ones(2, 4), "net.onnx")
+"""
+    )
+    mistakes(text, "FX606")
+
+
+def test_an_expression_of_many_terms_does_not_lose_the_problems(mistakes: Mistakes) -> None:
+    terms = " + ".join(["x"] * 1500)
+    mistakes(f"{WRONG['two losses']}\ndef total(x):\n    return {terms}\n", "FX606")
+
+
+def test_a_file_that_cannot_be_read_for_losses_has_its_report_all_the_same(mistakes: Mistakes) -> None:
+    names = ".a" * 1500
+    mistakes(
+        f"{LOGITS}{STEP}\ndef deep(x):\n    return x{names}(x)\n\ndef view(model, x):\n    return model(x).softmax(1)\n"
+    )
