@@ -11,6 +11,7 @@ import pytest
 
 from dev.environment import PROJECT
 from dev.rpc import Connection, RpcError
+from tests.support.worker import Worker
 
 WAITS_FOR_A_PROCESS = """
 import subprocess, sys
@@ -52,6 +53,18 @@ def test_a_test_that_hangs_is_cut_with_its_name_and_its_processes(text: str, tmp
     assert "processes of the test that was cut" in ended.stdout
     if text is WAITS_FOR_A_PROCESS:
         assert "def sleeping" in ended.stdout  # its command
+
+
+def test_a_supervisor_that_sends_nothing_is_shown_with_its_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "silent.py"
+    # It ends when its connection is closed.
+    text = "import socket, sys\nsocket.socket(fileno=int(sys.argv[1])).recv(1)\n"
+    silent.write_text(text, encoding="utf-8")
+    monkeypatch.setattr("tests.support.worker._SILENCE", 1.0)
+    with pytest.raises(AssertionError, match=r"(?s)the supervisor sent nothing for 1 s:.*silent\.py"):
+        Worker(silent)
 
 
 async def test_a_server_that_does_not_answer_is_named_with_the_request() -> None:

@@ -17,10 +17,12 @@ from fxlsp.report.symbolic_sizes import SymbolicSizes
 from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
 from fxlsp.wire.messages import Limits
-from tests.support.running import stacks_of
+from tests.support.running import stacks_below, stacks_of
 from tests.support.waiting import PATIENCE
 from tests.support.warm import supervisor
 
+_SILENCE = 2 * PATIENCE
+"""Seconds without a message after which the supervisor counts as hung."""
 BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
 
 
@@ -46,15 +48,25 @@ class Worker:
         )
         theirs.close()
         self._connection = ours
-        self._connection.settimeout(2 * PATIENCE)
+        self._connection.settimeout(_SILENCE)
         self._messages = self._receive()
         self._ids = 0
-        self.hello = next(self._messages)
+        try:
+            self.hello = next(self._messages)
+        except BaseException:
+            self.close()
+            raise
 
     def _receive(self) -> Iterator[JsonMessage]:
         decoder = Decoder()
-        while data := self._connection.recv(2**20):
+        while data := self._received():
             yield from decoder.feed(data)
+
+    def _received(self) -> bytes:
+        try:
+            return self._connection.recv(2**20)
+        except TimeoutError:
+            raise AssertionError(f"the supervisor sent nothing for {_SILENCE:.0f} s:\n{stacks_below()}") from None
 
     def send(self, message: JsonMessage) -> None:
         self._connection.sendall(encode(message))
