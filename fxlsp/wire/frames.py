@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 JsonMessage = dict[str, Any]
@@ -57,14 +57,13 @@ class Splitter:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """Return the payloads of the frames that ``data`` completes.
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield the payloads of the frames that ``data`` completes, which must all be taken.
 
         Raises:
-            WireError: a frame exceeds :data:`FRAME_LIMIT`.
+            WireError: a frame exceeds :data:`FRAME_LIMIT`; those before it were yielded.
         """
         self._buffer += data
-        payloads: list[bytes] = []
         while len(self._buffer) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._buffer)
             if length > FRAME_LIMIT:
@@ -72,9 +71,9 @@ class Splitter:
             end = _LENGTH.size + length
             if len(self._buffer) < end:
                 break
-            payloads.append(bytes(self._buffer[_LENGTH.size : end]))
+            payload = bytes(self._buffer[_LENGTH.size : end])
             del self._buffer[:end]
-        return payloads
+            yield payload
 
 
 class Decoder:

@@ -32,6 +32,13 @@ def to_all_descriptors(data):
         except OSError:
             pass
 
+def with_junk_behind_answers(write):
+    def writing(descriptor, data):
+        is_answer = bytes(data[4:19]) == b'{{"type":"report'
+        write(descriptor, bytes(data) + (struct.pack('>I', 4) + b'junk') * is_answer)
+        return len(data)
+    return writing
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -52,6 +59,7 @@ ACTS = {
     "kills_its_parent": "libc.kill(os.getppid(), 9)",
     "stops_its_parent": "libc.kill(os.getppid(), 19)",
     "kills_all": "libc.kill(-1, 9)",
+    "junk_behind_its_answer": "os.write = with_junk_behind_answers(os.write)",
     "closes_all": "os.closerange(3, 64)",
 }
 FINE = MODEL.format(act="pass")

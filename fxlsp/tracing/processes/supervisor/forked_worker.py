@@ -133,8 +133,10 @@ class ForkedWorker(WorkerHandle):
 
     def read(self, pipe: int) -> list[bytes] | None:
         data = os.read(pipe, 2**20)
+        if not data:
+            return None
         if pipe == self.report_pipe:
-            return self._forwarded_frames(data) if data else None
+            return self._forwarded_frames(data)
         self._store(pipe, data)
         return []
 

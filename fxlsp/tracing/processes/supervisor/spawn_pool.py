@@ -43,7 +43,9 @@ class SpawnPool(WorkerPool):
                     if key.fd == connection.fileno():
                         return None
                     if worker.read(key.fd) is None:
-                        return worker.hello or self._refusal(worker)
+                        if key.fd == worker.report_pipe:
+                            return worker.hello or self._refusal(worker)
+                        selector.unregister(key.fd)
         return worker.hello
 
     def _refusal(self, worker: SpawnedWorker) -> Refused:

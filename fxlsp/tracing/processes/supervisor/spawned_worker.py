@@ -118,8 +118,10 @@ class SpawnedWorker(WorkerHandle):
             data = source.socket.recv(2**20)
         except OSError:
             data = b""
+        if not data:
+            return None
         if source is self._reports:
-            return self._forwarded_frames(data) if data else None
+            return self._forwarded_frames(data)
         self._append_output(data)
         return []
 

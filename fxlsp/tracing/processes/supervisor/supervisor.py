@@ -35,7 +35,7 @@ from .pool import WorkerPool
 from .worker_handle import WorkerHandle
 
 _POLL_SECONDS = 0.1
-"""Interval at which the limits of running workers are checked."""
+"""Interval at which running workers are checked: whether they have exited, and their limits."""
 _RETRY_SECONDS = (0.05, 0.2)
 """Pauses before a worker is tried to be started again."""
 _NEXT_WORKER_SECONDS = 0.3
@@ -52,6 +52,7 @@ class Supervisor:
         self._texts: dict[str, str] = {}
         self._workers: dict[int, WorkerHandle] = {}
         self._next_worker_due = 0.0
+        self._next_check = 0.0
         self._replaced = -1
         """Id of the last request whose worker was replaced by another."""
         self._selector = selectors.DefaultSelector()
@@ -87,19 +88,29 @@ class Supervisor:
                 self._receive()
             else:
                 self._forward(key.data, key.fd)
-        if not ready:
-            self._reap_exited()
-        for worker in self._workers.values():
-            worker.enforce_limits()
-        self._pool.enforce_limits()
+        if time.monotonic() >= self._next_check:
+            self._next_check = time.monotonic() + _POLL_SECONDS
+            self._check_workers()
         if not self._workers or time.monotonic() >= self._next_worker_due:
             # On a system without resources for one, the next request shows whether that has passed.
             with suppress(OSError):
                 self._pool.prepare()
 
-    def _reap_exited(self) -> None:
-        """Reap workers that have exited though their pipes are still open, in processes that they have left behind."""
+    def _check_workers(self) -> None:
+        """Reap workers that have exited, and kill those that exceed a limit."""
         for worker in [worker for worker in self._workers.values() if worker.has_exited()]:
+            self._reap_exited(worker)
+        for worker in self._workers.values():
+            worker.enforce_limits()
+        self._pool.enforce_limits()
+
+    def _reap_exited(self, worker: WorkerHandle) -> None:
+        """Reap a worker whose pipes may be open still, in processes that it has left behind."""
+        # It may have answered, and exited, since this loop has last looked for messages.
+        for key, _ in self._selector.select(0):
+            if key.data is worker:
+                self._forward(worker, key.fd)
+        if self._workers.get(worker.id) is worker:
             self._release(worker)
             self._reap(worker)
 
@@ -176,18 +187,23 @@ class Supervisor:
         if self._workers.get(worker.id) is not worker:
             return
         frames = worker.read(pipe)
-        if frames is None:
+        if frames is not None:
+            for frame in frames:
+                self._send_bytes(frame)
+        elif pipe == worker.report_pipe:
             self._release(worker)
             self._reap(worker)
-            return
-        for frame in frames:
-            self._send_bytes(frame)
+        else:
+            # A pipe at its end is always ready: the loop would not rest any more.
+            self._selector.unregister(pipe)
 
     def _release(self, worker: WorkerHandle) -> None:
         """Stop tracking a worker whose request is answered or cancelled."""
         del self._workers[worker.id]
         for pipe in worker.pipes:
-            self._selector.unregister(pipe)
+            # One at its end was unregistered then.
+            with suppress(KeyError):
+                self._selector.unregister(pipe)
 
     def _reap(self, worker: WorkerHandle) -> None:
         death = worker.reap()

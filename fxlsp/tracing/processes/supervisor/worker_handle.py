@@ -100,11 +100,11 @@ class WorkerHandle(ABC):
 
     @abstractmethod
     def read(self, pipe: int) -> list[bytes] | None:
-        """Read from a pipe; return the frames to forward, None at the worker's end."""
+        """Read from a pipe; return the frames to forward, None at its end."""
 
     @abstractmethod
     def has_exited(self) -> bool:
-        """Return whether the worker has exited and all that it has written was read."""
+        """Return whether the worker has exited and all that it has written can be read."""
 
     @abstractmethod
     def _send(self, data: bytes) -> None:
@@ -186,16 +186,19 @@ class WorkerHandle(ABC):
     def _append_output(self, data: bytes) -> None:
         self._output = (self._output + data)[-_TAIL_BYTES:]
 
-    def _forwarded_frames(self, data: bytes) -> list[bytes] | None:
-        """Return the frames to forward; None after killing a worker that sent something else than messages.
+    def _forwarded_frames(self, data: bytes) -> list[bytes]:
+        """Return the frames to forward; kill a worker that sends something else than messages.
 
-        The code of a model can write to the pipe too.
+        The code of a model can write to the pipe too. What came before is forwarded: it may be the answer.
         """
+        frames: list[bytes] = []
         try:
-            return [framed(payload) for payload in self._splitter.feed(data) if self._is_forwarded(payload)]
+            for payload in self._splitter.feed(data):
+                if self._is_forwarded(payload):
+                    frames.append(framed(payload))  # noqa: PERF401  # those before an error are forwarded
         except WireError:
             self._kill()
-            return None
+        return frames
 
     def _is_forwarded(self, payload: bytes) -> bool:
         if self._is_of_own_request(payload, EarlyReport):

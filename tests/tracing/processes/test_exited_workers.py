@@ -1,0 +1,171 @@
+"""The supervisor answers for a worker that has exited, whatever its pipes and the other workers do."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fxlsp.tracing.processes.supervisor.pool import WorkerPool
+from fxlsp.tracing.processes.supervisor.supervisor import Supervisor
+from fxlsp.tracing.processes.supervisor.worker_handle import ExitStatus, WorkerHandle
+from fxlsp.wire.frames import Decoder, JsonMessage, encode
+from fxlsp.wire.messages import PROTOCOL, Hello, TraceRequest
+from tests.support.waiting import PATIENCE
+
+ANSWER = {"type": "failure", "id": 1, "failure": {"target": "m.py:Net", "code": "FX901", "message": "no"}}
+REQUEST: JsonMessage = {
+    "type": "trace",
+    "id": 1,
+    "target": {"file": "m.py", "name": "Net"},
+    "recipe": {"init": None, "inputs": None, "source": None},
+    "overlays": {},
+    "roots": [],
+    "limits": {"seconds": 600.0, "megabytes": 1e9, "processes": 32, "open_files": 99, "written_megabytes": 1e9},
+}
+
+
+class StandInWorker(WorkerHandle):
+    """Worker without a process: its pipes stay open after its end, as if a process that it has left behind had them."""
+
+    def __init__(self, folder: Path, at_exit: Callable[[StandInWorker], object], lives: int = 0) -> None:
+        """
+        Args:
+            at_exit: called before it says that it has exited.
+            lives: how often it says that it has not.
+        """
+        super().__init__(str(folder))
+        self.pid = os.getpid()
+        self.report_pipe, self.reports = os.pipe()
+        self.output_pipe, self.output = os.pipe()
+        self.output_reads = 0
+        self._at_exit, self._lives = at_exit, lives
+
+    @property
+    def pipes(self) -> tuple[int, int]:
+        return self.report_pipe, self.output_pipe
+
+    def read(self, pipe: int) -> list[bytes] | None:
+        if pipe == self.report_pipe:
+            return self._forwarded_frames(os.read(pipe, 2**20))
+        self.output_reads += 1
+        return [] if os.read(pipe, 1) else None
+
+    def has_exited(self) -> bool:
+        if self._lives:
+            self._lives -= 1
+            return False
+        self._at_exit(self)
+        return True
+
+    def enforce_limits(self) -> None:
+        """It uses nothing."""
+
+    def _send(self, data: bytes) -> None:
+        """It needs no request."""
+
+    def _request_stack(self) -> None:
+        raise AssertionError
+
+    def _kill(self) -> None:
+        """It has no process."""
+
+    def _wait_for_exit(self) -> ExitStatus:
+        for descriptor in (self.report_pipe, self.reports, self.output_pipe):
+            os.close(descriptor)
+        return ExitStatus(exit=3, signal=None)
+
+
+class PoolOfOne(WorkerPool):
+    def __init__(self, worker: WorkerHandle) -> None:
+        self._worker = worker
+
+    def handshake(self, connection: socket.socket) -> Hello:
+        return Hello(PROTOCOL)
+
+    def prepare(self) -> None:
+        """It has one worker."""
+
+    def take(self, request: TraceRequest) -> WorkerHandle:
+        return self._worker
+
+    def enforce_limits(self) -> None:
+        """It has no processes."""
+
+    def put_back(self, worker: WorkerHandle) -> bool:
+        return False
+
+    def discard(self, worker: WorkerHandle) -> None:
+        """It has no processes."""
+
+    def preload(self, names: Sequence[str]) -> str | None:
+        return None
+
+    def close(self) -> None:
+        """It has no processes."""
+
+
+@contextmanager
+def supervised(worker: WorkerHandle) -> Iterator[Iterator[JsonMessage]]:
+    """Ask a supervisor with this worker for a trace; give the messages that follow its first."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(PATIENCE)
+    thread = threading.Thread(target=Supervisor(theirs, PoolOfOne(worker)).serve)
+    thread.start()
+    ours.sendall(encode(REQUEST))
+    messages = received(ours)
+    assert next(messages)["type"] == "hello"
+    yield messages
+    ours.close()
+    thread.join(PATIENCE)
+    theirs.close()
+    assert not thread.is_alive()
+
+
+def received(connection: socket.socket) -> Iterator[JsonMessage]:
+    decoder = Decoder()
+    while data := connection.recv(2**20):
+        yield from decoder.feed(data)
+
+
+def test_an_answer_that_came_with_the_exit_is_forwarded(tmp_path: Path) -> None:
+    worker = StandInWorker(tmp_path, lambda worker: os.write(worker.reports, encode(ANSWER)))
+    with supervised(worker) as messages:
+        assert next(messages) == ANSWER
+    os.close(worker.output)
+
+
+def test_a_death_shows_while_something_is_printed_without_end(tmp_path: Path) -> None:
+    worker = StandInWorker(tmp_path, lambda worker: None)
+    with printing(worker.output), supervised(worker) as messages:
+        death = next(messages)
+    assert (death["type"], death["id"], death["exit"]) == ("failed", 1, 3)
+
+
+def test_a_closed_output_is_not_looked_at_again(tmp_path: Path) -> None:
+    worker = StandInWorker(tmp_path, lambda worker: None, lives=3)
+    os.close(worker.output)
+    with supervised(worker) as messages:
+        next(messages)
+    assert worker.output_reads == 1
+
+
+@contextmanager
+def printing(descriptor: int) -> Iterator[None]:
+    """Write to a pipe as much as is read from it, and close it at the end."""
+
+    def write() -> None:
+        with suppress(BrokenPipeError):
+            while True:
+                os.write(descriptor, b"printed" * 1000)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(PATIENCE)
+        os.close(descriptor)
