@@ -126,6 +126,7 @@ def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = F
     groups: dict[str, list[Page]] = {}
     for page in pages:
         groups.setdefault(page.options or "", []).append(page)
+    asked = [page for page in pages if page.options]
     problems: dict[str, list[Problem]] = {}
     outputs: dict[str, str] = {}
     versions = ""
@@ -135,6 +136,9 @@ def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = F
         examples.mkdir()
         for page in group:
             (examples / page.file).write_text(page.example, encoding="utf-8")
+            (examples / page.repaired_file).write_text(page.repaired, encoding="utf-8")
+        # What the options leave out is no problem of a repaired example either.
+        for page in () if options else asked:
             (examples / page.repaired_file).write_text(page.repaired, encoding="utf-8")
         arguments = ["check", ".", *options.split(), "--format", "json"]
         found = json.loads(_fxlsp([*program, *arguments], examples))
@@ -209,7 +213,8 @@ def _index(pages: Sequence[Page], versions: str) -> str:
 _INTRODUCTION = """\
 Each problem has a code, which never changes its meaning. A comment `# fxlsp: ignore[FX101]` silences a problem; the
 settings `severities` and `ignore` choose the severity of a code or a family, or silence it. In the profile `shapes`,
-FX1xx, FX2xx, FX3xx and FX402 are hints.
+FX1xx, FX2xx, FX3xx and FX402 are hints. FX7xx and FX8xx are those of other front ends than `torch.fx`, reported only
+where `fxlsp check --frontends` or `fxlsp trace --frontends` asks for them.
 
 Each page has an example that can be run as it is, and the same example without the problem. The words of torch and
 Python"""
