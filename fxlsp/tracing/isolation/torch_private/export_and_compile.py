@@ -1,6 +1,6 @@
 """What torch.export and torch.compile decide while they follow a model: sizes that they fix, and ends of graphs.
 
-Run with torch 2.14; that older versions have these parts was read in their text.
+Run with torch 2.14 and 2.6.
 """
 
 from __future__ import annotations
