@@ -61,29 +61,29 @@ def _register_session(server: Server, settings: Configuration) -> None:
 def _connect(server: Server) -> None:
     """Subscribe all publishers of the server to changes of the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), SnapshotLogger(server)
-    hold, feed, status = server.typing_state, server.problem_feed, StatusFeed(server)
+    typing, feed, status = server.typing_state, server.problem_feed, StatusFeed(server)
     problems, of_settings = Diagnostics(server, refresher, feed), SettingDiagnostics(server, feed)
     of_workspace = WorkspaceDiagnostics(server, feed)
     # First: the publishers ask what may be shown. What is shown moves with an edit before the typing state follows it:
     # that may end the typing of another document, and have the problems of all documents published at once.
     server.engine.subscribe(_guarded(lambda change: feed.follow(change.edit)))
-    server.engine.subscribe(_guarded(lambda change: hold.follow(server.engine.snapshot.documents, change.edit)))
-    diagnostics.register_save(server, hold)
+    server.engine.subscribe(_guarded(lambda change: typing.follow(server.engine.snapshot.documents, change.edit)))
+    diagnostics.register_save(server, typing)
     if server.support.pulls_problems:
         diagnostic_pull.register(server, problems)
     if server.support.call_hierarchy:
         call_hierarchy.register(server)
 
-    steady = SteadyHints(refresher.hints, hold)
+    steady = SteadyHints(refresher.hints, typing)
     if server.support.hint_refresh:
         server.steady_hints = steady
-        hold.subscribe(_guarded_call(steady.rested), pauses=True)
+        typing.subscribe(_guarded_call(steady.rested))
         server.engine.subscribe(_guarded(lambda change: steady.follow(server.engine.snapshot.documents, change.edit)))
     publishers = (of_workspace.update, problems.update, of_settings.update)
     for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(listener))
     for on_rest in (of_workspace.rested, problems.rested, of_settings.rested):
-        hold.subscribe(_guarded_call(on_rest), pauses=True)
+        typing.subscribe(_guarded_call(on_rest))
 
 
 def _guarded_call(listener: Callable[[], None]) -> Callable[[], None]:

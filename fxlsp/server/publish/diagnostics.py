@@ -117,7 +117,7 @@ class Diagnostics:
             self._server.text_document_publish_diagnostics(params)
 
 
-def register_save(server: Server, hold: TypingState) -> None:
+def register_save(server: Server, typing: TypingState) -> None:
     """Register ``didSave`` of files and notebooks.
 
     The user of a document that is saved is done with its text.
@@ -133,4 +133,4 @@ def register_save(server: Server, hold: TypingState) -> None:
 
     def saved(path: str) -> None:
         server.engine.saved(path)
-        hold.rest(path)
+        typing.rest(path)

@@ -25,8 +25,8 @@ _UNUSED = codes_with(Trait.OF_UNUSED_CODE)
 class ProblemFeed:
     """Filter of the problems of open documents, files in the background, and settings."""
 
-    def __init__(self, hold: TypingState) -> None:
-        self._hold = hold
+    def __init__(self, typing: TypingState) -> None:
+        self._typing = typing
         self._shown: dict[str, list[FileProblem]] = {}
         """By path, at their places in the present texts."""
         self._concealing: set[str] = set()
@@ -35,7 +35,7 @@ class ProblemFeed:
     @property
     def is_waiting(self) -> bool:
         """Whether problems are held back until the user rests."""
-        return bool(self._concealing) and not self._hold.is_resting
+        return bool(self._concealing) and not self._typing.is_resting
 
     def follow(self, edit: DocumentEdit | None) -> None:
         """Move what is shown of a document with an edit, and drop what was edited away."""
@@ -72,21 +72,21 @@ class ProblemFeed:
     def _may_appear(self, snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
         if problem.is_carried:
             return False
-        hold = self._hold
-        if hold.is_resting and _is_settled(snapshot, path, problem):
+        typing = self._typing
+        if typing.is_resting and _is_settled(snapshot, path, problem):
             return True
-        line = hold.line(path)
+        line = typing.line(path)
         if line is not None and problem.span.line <= line <= problem.span.end_line:
             return False
-        if problem.is_failure and not problem.texts and hold.is_broken_above(path):
+        if problem.is_failure and not problem.texts and typing.is_broken_above(path):
             return True
-        finish = hold.finish(problem.texts) if problem.texts else hold.present(path)
+        finish = typing.finish(problem.texts) if problem.texts else typing.present(path)
         if finish is Finish.PAUSED:
             return self._is_broken_by_a_number(snapshot, path, problem)
         if finish is not Finish.LEFT:
             return finish is Finish.RESTED and not _is_outdated(snapshot, path, problem)
         # What follows elsewhere from a line is not shown while its user goes on: the next lines may be about that.
-        return problem.is_located and problem.code not in _UNUSED and hold.was_left(path, problem.span)
+        return problem.is_located and problem.code not in _UNUSED and typing.was_left(path, problem.span)
 
     def _is_broken_by_a_number(self, snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
         """Return whether a trace of the present text has proven an error that the number being typed causes.
@@ -97,11 +97,11 @@ class ProblemFeed:
             return False
         open_files = problem.texts.keys() & snapshot.documents.keys()
         is_present = all(snapshot.documents[each].program.digest == problem.texts[each] for each in open_files)
-        return is_present and any(self._hold.is_number_typed(each) for each in open_files)
+        return is_present and any(self._typing.is_number_typed(each) for each in open_files)
 
     def _is_concealed(self, path: str, old: FileProblem, held: Sequence[FileProblem]) -> bool:
         """Return whether a problem that is not found any more may be there behind those that are held back."""
-        line = self._hold.line(path)
+        line = self._typing.line(path)
         if old.is_failure or (line is not None and old.span.line <= line <= old.span.end_line):
             return False
         return any(problem.is_failure or line in (None, problem.span.line) for problem in held)

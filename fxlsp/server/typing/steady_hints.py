@@ -32,9 +32,9 @@ class SteadyHints:
     It calls ``on_idle`` once a hint that was held back is to be shown.
     """
 
-    def __init__(self, on_idle: Callable[[], None], hold: TypingState) -> None:
+    def __init__(self, on_idle: Callable[[], None], typing: TypingState) -> None:
         self._on_idle = on_idle
-        self._hold = hold
+        self._typing = typing
         self._shown: dict[str, dict[int, Hint]] = {}
         """The hints that the editor last received, by path and by line of the present text."""
         self._edited: _EditedLine | None = None
@@ -47,7 +47,7 @@ class SteadyHints:
 
         Hints may then change without a change of the session.
         """
-        return self._edited is not None or (self._has_old and not self._hold.is_resting)
+        return self._edited is not None or (self._has_old and not self._typing.is_resting)
 
     def follow(self, documents: Mapping[str, Document], edit: DocumentEdit | None) -> None:
         """Take which documents are open, and the edit of one that was made; after the typing state, which is asked."""
@@ -60,7 +60,7 @@ class SteadyHints:
     def rested(self) -> None:
         """Have the present hints shown in the place of old ones: the user has paused, or left the line."""
         self._edited = None
-        is_resting = self._hold.is_resting
+        is_resting = self._typing.is_resting
         if self._has_held_back or (self._has_old and is_resting):
             self._has_held_back, self._has_old = False, self._has_old and not is_resting
             self._on_idle()
@@ -69,8 +69,8 @@ class SteadyHints:
         """Return the hints to show on ``lines``, given the present ones."""
         shown = {hint.line: still for hint in found if (still := self._steady(path, hint)) is not None}
         known = self._shown.setdefault(path, {})
-        if self._hold.line(path) is not None:
-            for line in known.keys() - shown.keys() - {self._hold.line(path)}:
+        if self._typing.line(path) is not None:
+            for line in known.keys() - shown.keys() - {self._typing.line(path)}:
                 if line in lines:
                     shown[line] = replace(known[line], is_old=True)
                     self._has_old = True
@@ -85,7 +85,7 @@ class SteadyHints:
         return [hint] if hint is not None and hint.is_old else []
 
     def _note_edit(self, edit: DocumentEdit) -> None:
-        path, line = edit.after.path, self._hold.line(edit.after.path)
+        path, line = edit.after.path, self._typing.line(edit.after.path)
         if line is None or edit.before.lines.line_count != edit.after.lines.line_count:
             # The lines below move anyway.
             self._edited = None

@@ -72,17 +72,10 @@ class TypingState:
     def __init__(self) -> None:
         self._edited: dict[str, _Edited] = {}
         self._listeners: list[Callable[[], None]] = []
-        self._on_pause: list[Callable[[], None]] = []
 
-    def subscribe(self, on_rest: Callable[[], None], *, pauses: bool = False) -> None:
-        """Call ``on_rest`` whenever the user rests, and when the cursor leaves a line without an edit.
-
-        Args:
-            pauses: whether to call it at short pauses too.
-        """
+    def subscribe(self, on_rest: Callable[[], None]) -> None:
+        """Call ``on_rest`` whenever the user pauses or rests, and when the cursor leaves a line without an edit."""
         self._listeners.append(on_rest)
-        if pauses:
-            self._on_pause.append(on_rest)
 
     @property
     def is_resting(self) -> bool:
@@ -162,7 +155,7 @@ class TypingState:
             self.rest(path)
 
     def rest(self, path: str) -> None:
-        """End the hold of a document: it was saved, left, or not edited for a while."""
+        """Take the text of a document as finished: it was saved, left, or not edited for a while."""
         edited = self._edited.get(path)
         if edited is None:
             return
@@ -172,15 +165,17 @@ class TypingState:
         left = (digest for digest, finish in edited.finished.items() if finish >= Finish.LEFT)
         edited.finished = dict.fromkeys(left, Finish.RESTED)
         _finish(edited, edited.document, Finish.RESTED)
-        for listener in self._listeners:
-            listener()
+        self._announce()
 
     def close(self) -> None:
         """Stop all timers and calls."""
         self._listeners.clear()
-        self._on_pause.clear()
         for edited in self._edited.values():
             _stop(edited)
+
+    def _announce(self) -> None:
+        for listener in self._listeners:
+            listener()
 
     def _follow_edit(self, edited: _Edited, edit: DocumentEdit) -> None:
         before, log, typed = edit.before, edit.log, edited.line
@@ -206,8 +201,7 @@ class TypingState:
         _finish(edited, edited.document, Finish.PAUSED)
         before, after = edited.rested.text, edited.document.text
         edited.is_number_typed = before != after and _NUMBER.sub("0", before) == _NUMBER.sub("0", after)
-        for listener in self._on_pause:
-            listener()
+        self._announce()
 
     def _leave(self, edited: _Edited, before: Document, line: int) -> None:
         """Note that a line was left, by a line break after it or by an edit elsewhere."""

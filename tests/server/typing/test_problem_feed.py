@@ -24,19 +24,19 @@ class Shown:
     """Problems shown of a text that a user edits."""
 
     def __init__(self, text: str = TEXT) -> None:
-        self.hold = TypingState()
-        self.feed = ProblemFeed(self.hold)
+        self.typing = TypingState()
+        self.feed = ProblemFeed(self.typing)
         self.found: Sequence[FileProblem] = ()
         self.document = _document(text)
         self.snapshot = Snapshot(documents={PATH: self.document})
-        self.hold.follow(self.snapshot.documents)
+        self.typing.follow(self.snapshot.documents)
 
     def to(self, text: str) -> None:
         """Edit the text; what was found of the text before stays until :meth:`traced`."""
         edit = edit_between(self.document, _document(text))
         self.document = edit.after
         self.snapshot = Snapshot(documents={PATH: self.document})
-        self.hold.follow(self.snapshot.documents, edit)
+        self.typing.follow(self.snapshot.documents, edit)
         self.feed.follow(edit)
 
     def change(self, old: str, new: str) -> None:
@@ -71,7 +71,7 @@ async def test_half_typed_text_and_what_follows_from_it_show_nothing_until_the_u
     shown.change("one(x)", "on(x)")
     assert shown.traced(shown.at("on(x)", "no on"), shown.at("two(y)", "follows")) == []
     assert shown.feed.is_waiting
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == ["no on", "follows"]
     assert not shown.feed.is_waiting
 
@@ -83,7 +83,7 @@ async def test_a_mistake_in_a_line_is_shown_when_the_line_is_left_and_not_what_f
     assert shown.traced(shown.at("on(x)", "no on"), shown.at("two(y)", "follows")) == ["no on"]
     shown.change("    \n", "    w\n")
     assert shown.traced(shown.at("on(x)", "no on"), shown.at("two(y)", "follows")) == ["no on"]
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == ["no on", "follows"]
 
 
@@ -92,7 +92,7 @@ async def test_a_layer_that_the_next_lines_may_use_is_not_called_unused_while_it
     shown.change("one(x)", "onee(x)")
     shown.change("onee(x)\n", "onee(x)\n    \n")
     assert shown.traced(shown.at("onee(x)", "never called", "FX501")) == []
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == ["never called"]
 
 
@@ -104,7 +104,7 @@ async def test_what_is_shown_keeps_its_words_and_moves_with_its_line_while_the_u
     shown.change("def", "# a comment\ndef")
     (problem,) = shown.feed.select(shown.snapshot, PATH, shown.found[:0] or [shown.at("two(y)", "4 and 57")])
     assert (problem.span.line, problem.message) == (4, "4 and 5")
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.traced(shown.at("two(y)", "4 and 57")) == ["4 and 57"]
 
 
@@ -121,7 +121,7 @@ async def test_what_half_typed_text_conceals_stays() -> None:
     shown.change("one(x)", "on(x)")
     assert shown.traced(shown.at("def forward", "broken", is_failure=True)) == ["wrong"]
     assert shown.traced(shown.at("on(x)", "no on")) == ["wrong"]
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == ["no on"]
 
 
@@ -138,7 +138,7 @@ async def test_a_failure_at_the_name_of_its_model_waits_for_a_rest_though_its_li
     shown.change("return z", "return zz")
     found = replace(shown.at("def forward", "no inputs", is_failure=True), is_located=False)
     assert shown.traced(found) == []
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == ["no inputs"]
 
 
@@ -147,14 +147,14 @@ async def test_what_was_traced_of_half_typed_text_is_not_shown_of_a_text_that_do
     shown.change("one(x)", "on")
     shown.traced(shown.at("on", "no on"))
     shown.change("on\n", "on(\n")
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == []
 
 
 async def test_a_problem_of_an_earlier_text_does_not_appear_with_the_graph_of_the_present_one() -> None:
     shown = Shown()
     shown.change("one(x)", "on(x)")
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     carried = [replace(shown.at("two(y)", "of before"), is_carried=True), shown.at("on(x)", "no on")]
     assert shown.traced(*carried) == ["no on"]
     assert shown.traced(replace(shown.at("on(x)", "no on"), is_carried=True)) == ["no on"]
@@ -217,8 +217,8 @@ async def test_a_failure_is_shown_though_another_text_that_was_sent_with_it_does
     found = replace(shown.at("on(x)", "no on", is_failure=True), texts={PATH: "typed", "/project/other.py": "typed"})
     other = Document("file:///project/other.py", "/project/other.py", 1, "x = (")
     shown.snapshot = replace(shown.snapshot, documents={**shown.snapshot.documents, other.path: other})
-    shown.hold.follow(shown.snapshot.documents)
-    shown.hold.rest(PATH)
+    shown.typing.follow(shown.snapshot.documents)
+    shown.typing.rest(PATH)
     assert [each.message for each in shown.feed.select(shown.snapshot, PATH, [found])] == ["no on"]
 
 
@@ -230,7 +230,7 @@ async def test_what_is_shown_stays_between_a_rest_and_the_trace_of_its_text() ->
     shown.change("on(x)", "one(x)")
     running = ModelState(ModelKey("python", PATH, "Net", None), Status.RUNNING)
     shown.snapshot = replace(shown.snapshot, models={running.key: running})
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     assert shown.messages() == ["wrong"]
 
 
@@ -247,7 +247,7 @@ async def test_a_late_problem_of_a_text_that_was_left_waits_for_the_trace_of_the
     if is_traced_anew:
         running = ModelState(ModelKey("python", PATH, "Net", None), Status.RUNNING)
         shown.snapshot = replace(shown.snapshot, models={running.key: running})
-    shown.hold.rest(PATH)
+    shown.typing.rest(PATH)
     shown.found = [late]
     assert shown.messages() == ([] if is_traced_anew else ["no tow"])
 
@@ -259,7 +259,7 @@ WIDTH = (
 
 async def test_what_an_edited_number_breaks_elsewhere_is_shown_at_a_short_pause(paused: asyncio.Event) -> None:
     shown = Shown(WIDTH)
-    shown.hold.subscribe(paused.set, pauses=True)
+    shown.typing.subscribe(paused.set)
     shown.change("64", "128")
     assert shown.traced(shown.at("two(x)", "64 and 128")) == []
     await paused.wait()
@@ -281,7 +281,7 @@ async def test_what_an_edited_number_breaks_elsewhere_is_shown_at_a_short_pause(
 )
 async def test_but_nothing_else(paused: asyncio.Event, old: str, new: str, found: str) -> None:
     shown = Shown(WIDTH)
-    shown.hold.subscribe(paused.set, pauses=True)
+    shown.typing.subscribe(paused.set)
     shown.change(old, new)
     shown.traced(shown.at(found, "wrong"))
     await paused.wait()
@@ -290,7 +290,7 @@ async def test_but_nothing_else(paused: asyncio.Event, old: str, new: str, found
 
 async def test_nor_what_an_earlier_text_broke(paused: asyncio.Event) -> None:
     shown = Shown(WIDTH)
-    shown.hold.subscribe(paused.set, pauses=True)
+    shown.typing.subscribe(paused.set)
     shown.change("64", "12")
     shown.traced(shown.at("two(x)", "64 and 12"))
     shown.change("12", "128")
@@ -300,7 +300,7 @@ async def test_nor_what_an_earlier_text_broke(paused: asyncio.Event) -> None:
 
 async def test_nor_what_is_no_error(paused: asyncio.Event) -> None:
     shown = Shown(WIDTH)
-    shown.hold.subscribe(paused.set, pauses=True)
+    shown.typing.subscribe(paused.set)
     shown.change("64", "128")
     shown.traced(replace(shown.at("two(x)", "unusual"), severity="warning"))
     await paused.wait()

@@ -28,7 +28,7 @@ class Session:
         self.rested = asyncio.Event()
         self.typing = TypingState()
         self.still = SteadyHints(self.rested.set, self.typing)
-        self.typing.subscribe(self.still.rested, pauses=True)
+        self.typing.subscribe(self.still.rested)
         self.document = _document("x = a\ny = b\n")
         self.typing.follow({PATH: self.document})
 
