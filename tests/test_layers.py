@@ -123,7 +123,6 @@ ORDERS = {
         base
         paths, unused, silent
         classics
-        losses
         registry
     """,
     "tracing/passes/recovery": """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import traceback
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -24,14 +23,24 @@ from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
 from ..model.diagnosis.guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
-from ..model.diagnosis.machine import lacks_hardware
 from ..model.diagnosis.returned_values import is_of_none
 from ..model.locations.source_map import SourceMap
 from ..model.targets import ModelTarget
 from ..passes.checks.classics.loss_sizes import losses_of_other_sizes
 from ..passes.checks.classics.mixed_axes import OtherShapes, views_that_mix
-from ..passes.checks.losses.outside_losses import losses_outside
 
+_LACKS = re.compile(
+    r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
+    | Torch\ not\ compiled\ with\ (CUDA|XPU|MPS|ROCM) | CUDA\ error | CUDA\ driver | cudaErr | libcuda | HIP\ error
+    | (must|should|need\w*|expect\w*|require\w*|support\w*|available|implemented|works?|run)\b[^.\n]{0,60}
+      \b(CUDA|GPU|cuda|XPU|HPU|MPS|NPU|TPU|ROCm)\b
+    | \b(CUDA|GPU|XPU|HPU|NPU|TPU)\b[^.\n]{0,40}\b(required|only|needed|tensors?)\b
+    | not\ (implemented|supported)\ (for|on|by)\ (the\ )?['"]?(CPU|cpu)\b | does\ not\ support\ [^.\n]{0,30}on\ CPU
+    | (?:on|with|from|for)\ the\ 'CPU'\ backend | active\ drivers | no\ kernel\ image | NCCL | nccl
+    | Default\ process\ group\ has\ not\ been\ initialized
+    """,
+    re.VERBOSE,
+)
 _NO_MODULE = re.compile(r"No module named '[^']+'")
 _FAILING = codes_with(Trait.RAISES)
 _OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
@@ -53,11 +62,7 @@ def corrected(
         source_map: The source map of the traced code.
         other_shapes: Returns the shapes of the report's nodes at other sizes of the inputs.
     """
-    mistakes = (
-        *losses_of_other_sizes(report),
-        *_losses_outside(report, target, source_map, other_shapes),
-        *views_that_mix(report, other_shapes, source_map),
-    )
+    mistakes = (*losses_of_other_sizes(report), *views_that_mix(report, other_shapes, source_map))
     problems = (*report.problems, *mistakes)
     problems = tuple(_with_refused_sizes(each) for each in problems)
     report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
@@ -72,18 +77,6 @@ def corrected(
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
     problems = _once_for_each_cause(with_condition(problems, target.only))
     return replace(report, problems=problems, recipe=replace(report.recipe, sizes_note=target.sizes_note))
-
-
-def _losses_outside(
-    report: Report, target: ModelTarget, source_map: SourceMap, other_shapes: OtherShapes
-) -> tuple[Problem, ...]:
-    """Return the problems of losses beside ``forward``; none if the file cannot be read for them."""
-    try:
-        return tuple(losses_outside(report, target, source_map, other_shapes))
-    except Exception:
-        # The text of a file may be anything, and is no reason to lose what the trace found. Why goes to the log.
-        traceback.print_exc()
-        return ()
 
 
 def _with_refused_sizes(problem: Problem) -> Problem:
@@ -142,7 +135,7 @@ def if_hardware_lacks(problem: Problem) -> Problem:
     if package is not None and "ModuleNotFoundError" in headline:
         message = f"cannot load what this uses: ModuleNotFoundError: {package[0]}"
         return replace(problem, code=NOT_LOADED, severity=severity_of(NOT_LOADED), message=message, fitting=None)
-    if not lacks_hardware(problem.message):
+    if not _LACKS.search(problem.message):
         return problem
     message = f"This machine lacks what this needs, so what lies behind it is not known: {problem.message}"
     return replace(problem, severity="info", message=message)

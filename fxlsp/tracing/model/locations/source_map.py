@@ -57,10 +57,6 @@ class SourceMap:
         """Return the source of a loaded module; "" if there is none."""
         return self._sources.text(os.path.realpath(getattr(module, "__file__", None) or "")) or ""
 
-    def text(self, path: str) -> str:
-        """Return the text of a file; "" if there is none."""
-        return self._sources.text(path) or ""
-
     def locate(self, code: CodeType, offset: int) -> Location:
         """Return the location of the expression that an instruction belongs to.
 

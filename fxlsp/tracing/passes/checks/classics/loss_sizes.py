@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
-
-from torch import nn
-from torch.nn import functional
 
 from .....report.codes import LOSS_SIZES, severity_of
 from .....report.graph import Node
 from .....report.problems import Problem
 from .....report.report import Report
 
-COMPARING: Mapping[object, str] = {
-    functional.mse_loss: "mse_loss",
-    functional.l1_loss: "l1_loss",
-    functional.smooth_l1_loss: "smooth_l1_loss",
-    functional.huber_loss: "huber_loss",
-    nn.MSELoss: "MSELoss",
-    nn.L1Loss: "L1Loss",
-    nn.SmoothL1Loss: "SmoothL1Loss",
-    nn.HuberLoss: "HuberLoss",
-}
-"""Names of the losses that compare their operands element by element, by function and class."""
-_FUNCTIONS = frozenset(name for loss, name in COMPARING.items() if not isinstance(loss, type))
-_MODULES = frozenset(COMPARING.values()) - _FUNCTIONS
+_FUNCTIONS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_MODULES = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
 
 
 def losses_of_other_sizes(report: Report) -> Iterator[Problem]:
@@ -45,27 +31,17 @@ def losses_of_other_sizes(report: Report) -> Iterator[Problem]:
         first, second = shapes
         if first is None or second is None:
             continue
-        message = compared_sizes(name, first, second)
-        if message is not None:
+        result = _broadcast(first, second)
+        if result is not None and math.prod(result) > max(math.prod(first), math.prod(second)):
             yield Problem(
                 LOSS_SIZES,
                 severity_of(LOSS_SIZES),
-                message,
+                f"{name} of {_text(first)} and {_text(second)} compares each value with each other one, as "
+                f"{_text(result)}: the model learns the mean of the targets.",
                 node.location,
                 module_path=node.module_path,
                 model=report.target,
             )
-
-
-def compared_sizes(name: str, first: tuple[int, ...], second: tuple[int, ...]) -> str | None:
-    """Return what a loss of two shapes does, if each of them is repeated to fit the other; None if it is not."""
-    result = _broadcast(first, second)
-    if result is None or math.prod(result) <= max(math.prod(first), math.prod(second)):
-        return None
-    return (
-        f"{name} of {_text(first)} and {_text(second)} compares each value with each other one, as "
-        f"{_text(result)}: the model learns the mean of the targets."
-    )
 
 
 def _loss(node: Node) -> str | None:

@@ -21,7 +21,7 @@ _ACTIVATIONS: Mapping[object, str] = {
     **dict.fromkeys((functional.sigmoid, torch.sigmoid, torch.nn.Sigmoid, "sigmoid"), "sigmoid"),
 }
 """Names of activations by function, class and method."""
-LOSSES: Mapping[object, tuple[str, str, str]] = {
+_LOSSES: Mapping[object, tuple[str, str, str]] = {
     **dict.fromkeys(
         (functional.cross_entropy, torch.nn.CrossEntropyLoss),
         ("softmax", "cross_entropy", "it applies log_softmax itself, so it needs the values before softmax"),
@@ -48,7 +48,7 @@ class LossesOfProbabilities(Check):
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         modules = dict(module_tree.named_modules(traced.root, remove_duplicate=False))
         for node in traced.tracer.graph.nodes:
-            loss = LOSSES.get(_operation(node, modules))
+            loss = _LOSSES.get(_operation(node, modules))
             given = _first_input(node)
             if loss is None or given is None:
                 continue
