@@ -58,7 +58,7 @@ class Splitter:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the payloads of the frames that ``data`` completes, which must all be taken.
+        """Yield the payloads of the frames that ``data`` completes. The next call yields those that are not taken.
 
         Raises:
             WireError: a frame exceeds :data:`FRAME_LIMIT`; those before it were yielded.

@@ -9,12 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pytest
+
+from fxlsp.tracing.processes.supervisor import spawned_worker
 from fxlsp.tracing.processes.supervisor.pool import WorkerPool
+from fxlsp.tracing.processes.supervisor.spawned_worker import SpawnedWorker
 from fxlsp.tracing.processes.supervisor.supervisor import Supervisor
 from fxlsp.tracing.processes.supervisor.worker_handle import ExitStatus, WorkerHandle
 from fxlsp.wire.frames import Decoder, JsonMessage, encode
 from fxlsp.wire.messages import PROTOCOL, Hello, TraceRequest
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, eventually
 
 ANSWER = {"type": "failure", "id": 1, "failure": {"target": "m.py:Net", "code": "FX901", "message": "no"}}
 REQUEST: JsonMessage = {
@@ -113,15 +117,17 @@ def supervised(worker: WorkerHandle) -> Iterator[Iterator[JsonMessage]]:
     """Ask a supervisor with this worker for a trace; give the messages that follow its first."""
     ours, theirs = socket.socketpair()
     ours.settimeout(PATIENCE)
-    thread = threading.Thread(target=Supervisor(theirs, PoolOfOne(worker)).serve)
+    thread = threading.Thread(target=Supervisor(theirs, PoolOfOne(worker)).serve, daemon=True)
     thread.start()
-    ours.sendall(encode(REQUEST))
-    messages = received(ours)
-    assert next(messages)["type"] == "hello"
-    yield messages
-    ours.close()
-    thread.join(PATIENCE)
-    theirs.close()
+    try:
+        ours.sendall(encode(REQUEST))
+        messages = received(ours)
+        assert next(messages)["type"] == "hello"
+        yield messages
+    finally:
+        ours.close()
+        thread.join(PATIENCE)
+        theirs.close()
     assert not thread.is_alive()
 
 
@@ -153,6 +159,24 @@ def test_a_closed_output_is_not_looked_at_again(tmp_path: Path) -> None:
     assert worker.output_reads == 1
 
 
+def test_a_started_process_has_not_exited_before_its_messages_have_arrived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text(f"import os\nos.write(1, {encode(ANSWER)!r})\n", encoding="utf-8")
+    monkeypatch.setattr(spawned_worker, "BOOTSTRAP", str(script))
+    monkeypatch.setattr(spawned_worker, "_SILENT_SECONDS", 1e9)
+    monkeypatch.setattr(spawned_worker, "_MOST_SECONDS", 1e9)
+    worker = SpawnedWorker(str(tmp_path), ())
+    worker.id = 1
+    eventually(lambda: not worker.is_alive)
+    assert [worker.has_exited(), worker.has_exited()] == [False, False]
+    assert worker.read(worker.report_pipe) == [encode(ANSWER)]
+    monkeypatch.setattr(spawned_worker, "_SILENT_SECONDS", 0.0)
+    eventually(worker.has_exited)
+    assert worker.reap().exit == 0
+
+
 @contextmanager
 def printing(descriptor: int) -> Iterator[None]:
     """Write to a pipe as much as is read from it, and close it at the end."""
@@ -162,7 +186,7 @@ def printing(descriptor: int) -> Iterator[None]:
             while True:
                 os.write(descriptor, b"printed" * 1000)
 
-    thread = threading.Thread(target=write)
+    thread = threading.Thread(target=write, daemon=True)
     thread.start()
     try:
         yield

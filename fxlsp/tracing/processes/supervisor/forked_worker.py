@@ -182,7 +182,8 @@ class ForkedWorker(WorkerHandle):
         return super()._handle(message, payload)
 
     def _kill(self) -> None:
-        os.killpg(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
 
     def _wait_for_exit(self) -> ExitStatus:
         status = self._status()
@@ -218,7 +219,8 @@ class ForkedWorker(WorkerHandle):
 
     def _drain(self, pipe: int) -> None:
         os.set_blocking(pipe, False)
-        # Non-blocking: a process that the worker left behind may still hold the other end open.
+        deadline = time.monotonic() + REAP_SECONDS
+        # A process that the worker left behind may hold the other end open, and go on writing.
         with suppress(BlockingIOError):
-            while data := os.read(pipe, 2**16):
+            while time.monotonic() < deadline and (data := os.read(pipe, 2**16)):
                 self._store(pipe, data)

@@ -7,6 +7,7 @@ scratch folder.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import signal
 import socket
@@ -44,6 +45,10 @@ _MAX_STACK = 2**20
 """Bytes of a stack that are read."""
 _START_SECONDS = 60.0
 """Time limit for the import of torch, counted from when a request is assigned."""
+_SILENT_SECONDS = 1.0
+"""Time without a message after which everything has arrived from a process that has exited."""
+_MOST_SECONDS = 10.0
+"""The same if messages do not end: a process that it has left behind sends them."""
 _ACCESS_VIOLATION = 0xC0000005
 """Exit code on Windows of what other systems report as a segmentation fault."""
 _WHY_AT_LIMIT = {
@@ -67,7 +72,10 @@ class SpawnedWorker(WorkerHandle):
         self._fallback: bytes | None = None
         """The report to use if the worker dies before it sends a better one."""
         self._is_next_fallback = False
-        self._is_exit_seen = False
+        self._exit_seen = math.inf
+        """When it was first seen that the process has exited."""
+        self._last_heard = -math.inf
+        """When the last of its messages arrived."""
         try:
             self._process = subprocess.Popen(
                 [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch.path],
@@ -121,14 +129,19 @@ class SpawnedWorker(WorkerHandle):
         if not data:
             return None
         if source is self._reports:
+            self._last_heard = time.monotonic()
             return self._forwarded_frames(data)
         self._append_output(data)
         return []
 
     def has_exited(self) -> bool:
-        was_seen, self._is_exit_seen = self._is_exit_seen, self._process.poll() is not None
-        # A thread copies what it wrote: one look later, that has arrived.
-        return was_seen
+        if self._process.poll() is None:
+            return False
+        now = time.monotonic()
+        self._exit_seen = min(self._exit_seen, now)
+        # A thread copies what it wrote: that has arrived once nothing comes any more.
+        is_silent = now - max(self._exit_seen, self._last_heard) > _SILENT_SECONDS
+        return is_silent or now - self._exit_seen > _MOST_SECONDS
 
     def enforce_limits(self) -> None:
         if self._request is None:
@@ -266,11 +279,18 @@ class SocketPipe:
             raise
 
     def read_rest(self, seconds: float) -> bytes:
-        """Return what an exited process has still written, as far as it arrives in time."""
+        """Return what an exited process has still written, as far as it arrives in time.
+
+        A process that it has left behind may go on writing.
+        """
         data = b""
-        self.socket.settimeout(seconds)
+        deadline = time.monotonic() + seconds
         with suppress(OSError):
-            while piece := self.socket.recv(2**16):
+            while (left := deadline - time.monotonic()) > 0:
+                self.socket.settimeout(left)
+                piece = self.socket.recv(2**16)
+                if not piece:
+                    break
                 data += piece
         return data
 

@@ -88,7 +88,7 @@ class Supervisor:
                 self._receive()
             else:
                 self._forward(key.data, key.fd)
-        if time.monotonic() >= self._next_check:
+        if not self._workers or time.monotonic() >= self._next_check:
             self._next_check = time.monotonic() + _POLL_SECONDS
             self._check_workers()
         if not self._workers or time.monotonic() >= self._next_worker_due:
