@@ -31,6 +31,8 @@ class ProblemFeed:
         """By path, at their places in the present texts."""
         self._concealing: set[str] = set()
         """Paths with problems that are held back."""
+        self._closed_texts: dict[str, str] = {}
+        """Of files that are not open, as they were when their problems were last selected."""
 
     @property
     def is_waiting(self) -> bool:
@@ -48,6 +50,7 @@ class ProblemFeed:
 
     def select(self, snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> list[FileProblem]:
         """Return those of the problems of a file that are to be shown, and what is still shown beside them."""
+        self._forget_earlier_text(snapshot, path)
         before = list(self._shown.get(path, ()))
         shown: list[FileProblem] = []
         held: list[FileProblem] = []
@@ -68,6 +71,18 @@ class ProblemFeed:
         """Drop the state of a document that was closed."""
         self._shown.pop(path, None)
         self._concealing.discard(path)
+        self._closed_texts.pop(path, None)
+
+    def _forget_earlier_text(self, snapshot: Snapshot, path: str) -> None:
+        """Drop what is shown of a file that is not open and has changed on disk: no edit has moved it."""
+        document = snapshot.background.get(path)
+        text = snapshot.setting_texts.get(path) if document is None else document.text
+        if text is None:
+            self._closed_texts.pop(path, None)
+            return
+        if self._closed_texts.get(path, text) != text:
+            self.forget(path)
+        self._closed_texts[path] = text
 
     def _may_appear(self, snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
         if problem.is_carried:

@@ -252,6 +252,23 @@ async def test_a_late_problem_of_a_text_that_was_left_waits_for_the_trace_of_the
     assert shown.messages() == ([] if is_traced_anew else ["no tow"])
 
 
+async def test_what_was_shown_of_a_file_that_is_not_open_goes_with_its_text() -> None:
+    shown, path = Shown(), "/project/closed.py"
+    found = shown.at("two(y)", "wrong")
+
+    def messages(text: str, problem: FileProblem) -> list[str]:
+        background = {path: Document("file://" + path, path, None, text)}
+        problem = replace(problem, texts={PATH: shown.document.digest})
+        return [
+            each.message for each in shown.feed.select(replace(shown.snapshot, background=background), path, [problem])
+        ]
+
+    assert messages("a = 1\n", found) == ["wrong"]
+    shown.change("two(y)", "tw(y)")
+    assert messages("a = 1\n", replace(found, message="still wrong")) == ["wrong"]
+    assert messages("\n\na = 1\n", replace(found, message="still wrong")) == []
+
+
 WIDTH = (
     "class Net:\n    def __init__(self):\n        self.one = 64\n\n    def forward(self, x):\n        return two(x)\n"
 )
