@@ -151,7 +151,7 @@ class FrontendScope:
 def _files_unknown_to(name: OtherFrontend, traces: Iterable[CheckedTrace]) -> Iterator[str]:
     for trace in traces:
         verdicts = [each for each in trace.verdicts if each.frontend == name]
-        if isinstance(trace.outcome, Failure) or not all(map(_is_complete, verdicts)):
+        if not verdicts or not all(map(_is_complete, verdicts)):
             yield from trace.files
 
 

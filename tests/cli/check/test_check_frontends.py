@@ -27,6 +27,46 @@ class Net(nn.Module):
         x = x.view(2, -1)  # FX704
         return x if x.sum() > 0 else -x  # FX801
 """
+PARTS = """\
+import torch
+from torch import nn
+
+
+class Narrow(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Wide(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x  # FX801
+
+
+class Net(nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.block = block()
+
+    def forward(self, x):
+        return self.block(x)
+
+
+def small():
+    return Net(Narrow)
+
+
+def large():
+    return Net(Wide)
+
+
+def test():
+    small()(torch.randn(1, 8))
+
+
+# small() runs Narrow
+# large() runs Wide
+"""
+"""Its classes are covered by two recipes of ``Net``."""
 ELSEWHERE = TEXT.replace("# FX704", "").replace("# FX801", "# FX801 in ops.py")
 """Its only problem is in a function of another file."""
 BOTH = ("--frontends", "export,compile")
@@ -57,8 +97,13 @@ def found(ran: Ran) -> list[tuple[str, str, int]]:
 
 def asked(folder: Path) -> list[str]:
     """Return the front ends that the worker was asked for, in order."""
+    return [each["frontend"] for each in questions(folder)]
+
+
+def questions(folder: Path) -> list[dict[str, Any]]:
+    """Return the requests for verdicts, in order."""
     log = (folder / "code" / "log.jsonl").read_text().splitlines()
-    return [each["frontend"] for each in map(json.loads, log) if each.get("frontend")]
+    return [each for each in map(json.loads, log) if each.get("frontend")]
 
 
 def test_front_ends_are_not_asked_without_the_option(check: Any) -> None:
@@ -186,6 +231,11 @@ def test_a_model_without_inputs_is_not_asked_about(check: Any, tmp_path: Path) -
     ran = check(TEXT.replace("# fxlsp: Net()(torch.randn(2, 4))", ""), *BOTH, form="full")
     assert "torch.compile could not be asked: no inputs are known" in ran.out
     assert asked(tmp_path) == []
+
+
+def test_the_recipe_that_covers_a_part_is_asked_about_too(check: Any, tmp_path: Path) -> None:
+    check(PARTS, *COMPILE)
+    assert [each["recipe"]["init"] for each in questions(tmp_path)] == ["small()", "large()"]
 
 
 def test_front_ends_are_asked_once_behind_fixes(check: Any, tmp_path: Path) -> None:

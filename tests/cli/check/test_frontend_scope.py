@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.check.test_check_frontends import PARTS
 from tests.cli.conftest import Fxlsp, Ran
 
 HEAD = """\
@@ -86,6 +87,13 @@ def test_a_comment_behind_the_first_problem_of_an_export_is_not_useless(check: A
         "        return", "        y = int(x.sum())  # FX702\n        return"
     )
     assert unused(check(text, "--frontends", "export")) == []
+
+
+def test_a_comment_is_not_useless_where_a_trace_was_not_asked_about(check: Any) -> None:
+    text = PARTS.replace("# FX801", "# fxlsp: ignore[FX801]")
+    assert unused(check(text, *COMPILE)) == ["FX801"]
+    # By the second recipe no class is covered that was not: nobody is asked about that.
+    assert unused(check(text.replace("# large() runs Wide", "# guessed"), *COMPILE)) == []
 
 
 def test_a_comment_that_suppresses_nothing_in_a_whole_verdict_is_useless(check: Any) -> None:

@@ -112,8 +112,8 @@ def report(message: Message, file: str, text: str) -> Message:
     """Return a report with one node on the line of ``forward``.
 
     Its width is that of the text. It has a problem on each line with ``# problem`` or ``# problem FX101``, and calls of
-    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``. With ``# guessed`` in the text
-    its inputs are guessed.
+    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``; of A if it is made by the
+    ``make()`` of ``# make() runs A``. With ``# guessed`` in the text its inputs are guessed.
     """
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
@@ -122,9 +122,9 @@ def report(message: Message, file: str, text: str) -> Message:
     node = Node("x", "placeholder", "x", None, None, None, place, (), output, (), 0, None)
     root = ModuleCall("", "", "M", False, None, None, (), output, 0, None, 0, 1)
     ran = os.path.join(os.path.dirname(file), other) if (other := other_file(text)) else file
-    lines = run_lines(text, on_disk(ran) if other else text)
-    runs = (replace(root, forward=location(ran, line)) for line in lines)
     init, inputs = message["recipe"]["init"] or "", message["recipe"]["inputs"]
+    lines = run_lines(text, on_disk(ran) if other else text, init)
+    runs = (replace(root, forward=location(ran, line)) for line in lines)
     recipe = Recipe(init, inputs or "x", "search") if "# guessed" in text else Recipe(init, inputs, "default")
     return Report(
         target=message["target"]["name"],
@@ -198,9 +198,10 @@ def problems_of(file: str, text: str) -> list[Problem]:
     return found
 
 
-def run_lines(text: str, defining: str) -> list[int]:
+def run_lines(text: str, defining: str, init: str) -> list[int]:
     named = re.search(r"# runs(?: .*)?: (.*)", text)
     names = named[1].split() if named else []
+    names += [name for made, name in re.findall(r"# (\S+\(\)) runs (\w+)", text) if made == init]
     return [line_of(defining, "def forward", line_of(defining, f"class {name}(")) for name in names]
 
 
