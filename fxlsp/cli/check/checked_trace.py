@@ -158,7 +158,10 @@ def _files_unknown_to(name: OtherFrontend, traces: Iterable[CheckedTrace]) -> It
 def _is_complete(verdict: FrontendVerdict) -> bool:
     """Return whether a front end has followed a model to its end.
 
-    torch.export ends at the first reason for which it refuses the model, torch.compile where the call fails.
+    torch.export names the first reason for which it refuses the model or fixes the batch, and no other one;
+    torch.compile ends where the call fails.
     """
-    fails = verdict.frontend == "export" or any(each.code == COMPILE_FAILS for each in verdict.problems)
+    if verdict.frontend == "export":
+        return verdict.verdict == "ok" and not verdict.problems
+    fails = any(each.code == COMPILE_FAILS for each in verdict.problems)
     return verdict.verdict == "ok" or (verdict.verdict == "problem" and not fails)

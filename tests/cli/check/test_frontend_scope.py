@@ -82,9 +82,10 @@ def test_a_comment_is_not_useless_where_the_front_end_gave_no_whole_verdict(
     assert unused(check(COMMENTED + suffix, *options)) == []
 
 
-def test_a_comment_behind_the_first_problem_of_an_export_is_not_useless(check: Any) -> None:
-    text = COMMENTED.replace("[FX801]", "[FX701]").replace(
-        "        return", "        y = int(x.sum())  # FX702\n        return"
+@pytest.mark.parametrize(("first", "later"), [("FX702", "FX701"), ("FX704", "FX704")], ids=["refused", "fixed"])
+def test_a_comment_behind_the_first_problem_of_an_export_is_not_useless(check: Any, first: str, later: str) -> None:
+    text = COMMENTED.replace("[FX801]", f"[{later}]").replace(
+        "        return", f"        y = int(x.sum())  # {first}\n        return"
     )
     assert unused(check(text, "--frontends", "export")) == []
 

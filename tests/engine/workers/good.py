@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from fxlsp.report.codes import severity_of
-from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
+from fxlsp.report.frontends import FrontendProblem, FrontendResult, FrontendVerdict
 from fxlsp.report.graph import Module, ModuleCall, Node, Verdict
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
@@ -145,6 +145,8 @@ def report(message: Message, file: str, text: str) -> Message:
 def frontend_answer(message: Message, file: str, text: str) -> Message:
     """Return the verdict of a front end, whose sizes are fixed; such a request is refused for a model named Refused.
 
+    One with FX704 is taken, with a fixed batch.
+
     With ``# unasked`` in the text it has none; with ``# frontend dies`` its process does, with ``# frontend hangs`` at
     the limit of time.
     """
@@ -155,12 +157,15 @@ def frontend_answer(message: Message, file: str, text: str) -> Message:
         return {"type": "failed", "stage": "trace", "exit": 3, "signal": None, "limit": None, "stack": []}
     if "# frontend hangs" in text:
         return {"type": "failed", "stage": "trace", "exit": None, "signal": 9, "limit": "time", "stack": []}
-    problems = tuple(frontend_problems(message["frontend"], file, text))
     is_fixed = message.get("fixed_sizes", False)
-    is_refused = bool(problems) or (is_fixed and message["target"]["name"] == "Refused")
+    found = list(frontend_problems(message["frontend"], file, text))
+    limits = [] if is_fixed else [each for each in found if each.code == "FX704"]
+    problems = tuple(limits[:1] or [each for each in found if each.code != "FX704"])
+    is_refused = bool(problems and not limits) or (is_fixed and message["target"]["name"] == "Refused")
     summary = "with fixed sizes" if is_fixed else "with any batch"
-    answer = FrontendVerdict(message["frontend"], "problem" if is_refused else "ok", summary, problems)
-    return {"type": "frontend", "verdict": answer.to_json(), "needs_fixed_sizes": not is_fixed and not problems}
+    verdict: FrontendResult = "problem" if is_refused else "ok"
+    answer = FrontendVerdict(message["frontend"], verdict, summary, problems, "fixed" if limits else None)
+    return {"type": "frontend", "verdict": answer.to_json(), "needs_fixed_sizes": not is_fixed and not is_refused}
 
 
 def frontend_problems(frontend: str, file: str, text: str) -> Iterator[FrontendProblem]:
