@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fxlsp.cli.check.candidates import FoundModel
 from fxlsp.cli.output.problems import problem_of
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.report.code_records import Severity, Trait
+from fxlsp.report.code_records import RANKS, Severity, Trait
 from fxlsp.report.codes import NOT_FED, codes_with, severity_of
 from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS, frontend_of
 from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
@@ -101,10 +101,20 @@ class CheckedTrace:
 def without_repeated_failures(problems: Sequence[Problem]) -> list[Problem]:
     """Return problems without the failures of other front ends where the model itself fails.
 
-    Such an operation fails with and without them, and is one mistake.
+    Such an operation fails with and without them, and is one mistake. A warning remains beside a failure that is less:
+    the inputs of another model, which fails there, may be guessed.
     """
-    failing = {_begin(each.location) for each in problems if each.code in _RAISES and each.location is not None}
-    return [each for each in problems if not (_is_failure(each) and each.location and _begin(each.location) in failing)]
+    failing: dict[tuple[str, int, int], int] = {}
+    for each in problems:
+        if each.code in _RAISES and each.location is not None:
+            place, rank = _begin(each.location), RANKS[each.severity]
+            failing[place] = min(rank, failing.get(place, rank))
+
+    def is_repeated(each: Problem) -> bool:
+        rank = failing.get(_begin(each.location)) if _is_failure(each) and each.location else None
+        return rank is not None and (each.severity not in ("error", "warning") or rank <= RANKS[each.severity])
+
+    return [each for each in problems if not is_repeated(each)]
 
 
 def _is_failure(problem: Problem) -> bool:

@@ -200,6 +200,17 @@ def test_an_operation_that_fails_in_every_front_end_is_one_problem(check: Any) -
     assert [code for code, *_ in found(check(text, *BOTH, "--select", "FX7"))] == ["FX799"]
 
 
+@pytest.mark.usefixtures("used")
+@pytest.mark.parametrize(
+    ("severity", "codes"),
+    [("hint", [COMPILE_FAILS, OPERATION_FAILS]), ("warning", [OPERATION_FAILS])],
+)
+def test_a_failure_hides_no_more_severe_one(check: Any, tmp_path: Path, severity: str, codes: list[str]) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.fxlsp]\nseverities.FX401 = "{severity}"\n')
+    ran = check(TEXT.replace("# FX704", "# problem FX401 # FX899").replace("# FX801", ""), *COMPILE)
+    assert (ran.code, [each["code"] for each in ran.json["problems"]]) == (1, codes)
+
+
 def test_a_front_end_that_could_not_be_asked_is_not_checked(check: Any) -> None:
     ran = check(f"{TEXT}# unasked\n", *BOTH, "--strict", form="full")
     assert ran.code == 3
