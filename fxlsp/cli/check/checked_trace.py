@@ -44,9 +44,15 @@ class CheckedTrace:
 
     @property
     def files(self) -> frozenset[str]:
-        """The model's file and those whose code was recorded, as far as the trace came."""
-        nodes = self.outcome.nodes if isinstance(self.outcome, Report) else ()
-        return frozenset({self.model.location.file} | {each.location.file for each in nodes if each.location})
+        """The model's file and those whose code was recorded, as far as the trace came.
+
+        Not those of functions that record nothing, such as one that prints.
+        """
+        if not isinstance(self.outcome, Report):
+            return frozenset({self.model.location.file})
+        nodes = (each.location for each in self.outcome.nodes)
+        calls = (each.forward for each in self.outcome.calls)
+        return frozenset(place.file for place in (self.model.location, *nodes, *calls) if place is not None)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the problems of torch.fx, or the one that the failure is."""
@@ -141,13 +147,13 @@ def _words(found: FrontendProblem) -> str:
 class FrontendScope:
     """Where a run would have found every problem of other front ends than torch.fx."""
 
-    unknown: Mapping[OtherFrontend, frozenset[str]] = field(default_factory=dict)
-    """Of each front end that was asked: files with code that it did not follow to its end."""
+    known: Mapping[OtherFrontend, frozenset[str] | None] = field(default_factory=dict)
+    """Of each front end that was asked: the files whose code it followed to its end, None for all files."""
 
     @classmethod
     def of(cls, asked: Iterable[FrontendName], traces: Collection[CheckedTrace]) -> FrontendScope:
         """Return the scope of a run that asked for the verdicts of some front ends."""
-        return cls({name: frozenset(_files_unknown_to(name, traces)) for name in asked if name != "fx"})
+        return cls({name: _files_known_to(name, traces) for name in asked if name != "fx"})
 
     def could_find(self, code: str, path: str) -> bool:
         """Return whether every problem of a code, or of the codes that begin so, would have been found in a file.
@@ -155,14 +161,27 @@ class FrontendScope:
         True for the codes of torch.fx, which is always asked.
         """
         frontend = frontend_of(code)
-        return frontend is None or (frontend in self.unknown and path not in self.unknown[frontend])
+        if frontend is None or frontend not in self.known:
+            return frontend is None
+        files = self.known[frontend]
+        return files is None or path in files
 
 
-def _files_unknown_to(name: OtherFrontend, traces: Iterable[CheckedTrace]) -> Iterator[str]:
-    for trace in traces:
-        verdicts = [each for each in trace.verdicts if each.frontend == name]
-        if not verdicts or not all(map(_is_complete, verdicts)):
-            yield from trace.files
+def _files_known_to(name: OtherFrontend, traces: Collection[CheckedTrace]) -> frozenset[str] | None:
+    """Return the files whose code a front end followed to its end; None for all files.
+
+    Where it did not follow some model, what that runs elsewhere is not known: only files of other models are left.
+    """
+    unfinished = [trace for trace in traces if not _is_followed(trace, name)]
+    if not unfinished:
+        return None
+    files = frozenset(trace.model.location.file for trace in traces)
+    return files.difference(*(trace.files for trace in unfinished))
+
+
+def _is_followed(trace: CheckedTrace, name: OtherFrontend) -> bool:
+    verdicts = [each for each in trace.verdicts if each.frontend == name]
+    return bool(verdicts) and all(map(_is_complete, verdicts))
 
 
 def _is_complete(verdict: FrontendVerdict) -> bool:

@@ -67,6 +67,23 @@ def test_a_run_with_the_front_end_judges_its_entries(baseline: Any) -> None:
     assert baseline(GONE, "prune", *COMPILE) == (False, [])
 
 
+@pytest.mark.parametrize("suffix", ["# frontend hangs\n", "# fails\n"], ids=["limit of time", "no trace"])
+def test_a_file_without_a_model_is_not_judged_where_a_model_was_not_followed(
+    baseline: Any, fxlsp: Fxlsp, tmp_path: Path, fake_python: str, suffix: str
+) -> None:
+    def strict(text: str) -> bool:
+        (tmp_path / "net.py").write_text(text)
+        options = ("--python", fake_python, *COMPILE, "--baseline", "b.json", "--baseline-mode")
+        return "gone, 1 time: FX801" in fxlsp("check", "net.py", "ops.py", *options, "strict").err
+
+    (tmp_path / "ops.py").write_text("def log(x): print(x)\n")
+    in_ops = TEXT.replace("# FX801", "# FX801 in ops.py")
+    baseline(in_ops, "update", *COMPILE)
+    assert not strict(in_ops)
+    assert not strict(GONE + suffix)
+    assert strict(GONE)
+
+
 def unused(ran: Ran) -> list[str]:
     return [each["code"] for each in ran.json["unused_ignores"]]
 
