@@ -238,6 +238,16 @@ def test_what_makes_or_is_a_model_is_not_checked_either(check: Any, model: str) 
     assert f"code/model.py:{name}: torch.compile could not be asked: " in ran.out
 
 
+@pytest.mark.usefixtures("used")
+def test_a_warning_of_a_front_end_does_not_say_that_there_is_no_graph(check: Any) -> None:
+    ran = check(f"{TEXT}# refused\n", *COMPILE, form="full")
+    assert "warning[FX801]" in ran.out
+    assert ran.out.splitlines()[-2:] == [
+        "Not checked:",
+        "  code/model.py:4:7: code/model.py:Net: there is no graph",
+    ]
+
+
 def test_a_model_without_inputs_is_not_asked_about(check: Any, tmp_path: Path) -> None:
     ran = check(TEXT.replace("# fxlsp: Net()(torch.randn(2, 4))", ""), *BOTH, form="full")
     assert "torch.compile could not be asked: no inputs are known" in ran.out

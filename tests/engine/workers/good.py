@@ -113,7 +113,8 @@ def report(message: Message, file: str, text: str) -> Message:
 
     Its width is that of the text. It has a problem on each line with ``# problem`` or ``# problem FX101``, and calls of
     the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``; of A if it is made by the
-    ``make()`` of ``# make() runs A``. With ``# guessed`` in the text its inputs are guessed.
+    ``make()`` of ``# make() runs A``. With ``# guessed`` in the text its inputs are guessed, with
+    ``# refused`` torch.fx refuses it.
     """
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
@@ -131,8 +132,8 @@ def report(message: Message, file: str, text: str) -> Message:
         environment=Environment(str(HELLO["python"]), str(HELLO["torch"])),
         recipe=recipe,
         mode="train",
-        verdict=Verdict(True),
-        complete=True,
+        verdict=Verdict("# refused" not in text),
+        complete="# refused" not in text,
         opaque=0,
         nodes=(node,) * (int(size[1]) if size else 1),
         modules=(Module("", (), "M", 0, 1, None),),
