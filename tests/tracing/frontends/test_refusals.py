@@ -27,6 +27,11 @@ class UnprintableError(RuntimeError):
         raise AssertionError("the user's code runs")
 
 
+class UnprintableValue:
+    def __str__(self) -> str:
+        raise AssertionError("the user's code runs")
+
+
 def raising(error: BaseException, cause: BaseException | None = None) -> Raise:
     def raise_it() -> object:
         raise error from cause
@@ -84,11 +89,12 @@ def test_what_torch_refuses_is_known_by_its_errors(function: Raise, expected: st
         raising(UserError("of the user's")),
         raising(NotImplementedError("mode 3")),
         raising(UnprintableError()),
+        raising(ValueError(UnprintableValue())),
         lambda: nn.Module()(torch.ones(2)),
         while_handling(ValueError("no mode 3"), NotImplementedError("mode 3")),
         while_handling(KeyError("mode"), UserError("of the user's")),
     ],
-    ids=["name of torch's", "not implemented", "own text", "no forward", "handled", "handled name"],
+    ids=["name of torch's", "not implemented", "own text", "own value", "no forward", "handled", "handled name"],
 )
 def test_an_error_of_the_model_is_no_refusal(function: Raise) -> None:
     assert refusal_of(chain_of(raised(function))) is None

@@ -134,8 +134,9 @@ def _refusal_of(error: BaseException) -> Refusal | None:
         if is_about_value(message.partition(_WRAPPED)[2] or message):
             return "value"
         return None if is_constraint_violation(error) else "form"
-    # The text of a class of the user's may be the user's code.
-    has_no_form = any(type(error) is kind and begin.match(str(error)) for kind, begin in _WITHOUT_FORM)
+    # The text of a class of the user's, or of an argument, may be the user's code.
+    is_plain = all(type(each) is str for each in error.args)
+    has_no_form = any(type(error) is kind and is_plain and begin.match(str(error)) for kind, begin in _WITHOUT_FORM)
     is_of_operations = isinstance(error, NotImplementedError) and _is_raised_by_operations(error)
     return "form" if has_no_form or is_of_operations else None
 
