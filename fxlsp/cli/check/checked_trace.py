@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fxlsp.cli.check.candidates import FoundModel
 from fxlsp.cli.output.problems import problem_of
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.report.code_records import Severity, Trait
+from fxlsp.report.code_records import RANKS, Severity, Trait
 from fxlsp.report.codes import NOT_FED, codes_with, severity_of
 from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS, frontend_of
 from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
@@ -44,9 +44,15 @@ class CheckedTrace:
 
     @property
     def files(self) -> frozenset[str]:
-        """The model's file and those whose code was recorded, as far as the trace came."""
-        nodes = self.outcome.nodes if isinstance(self.outcome, Report) else ()
-        return frozenset({self.model.location.file} | {each.location.file for each in nodes if each.location})
+        """The model's file and those whose code was recorded, as far as the trace came.
+
+        Not those of functions that record nothing, such as one that prints.
+        """
+        if not isinstance(self.outcome, Report):
+            return frozenset({self.model.location.file})
+        nodes = (each.location for each in self.outcome.nodes)
+        calls = (each.forward for each in self.outcome.calls)
+        return frozenset(place.file for place in (self.model.location, *nodes, *calls) if place is not None)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the problems of torch.fx, or the one that the failure is."""
@@ -101,10 +107,20 @@ class CheckedTrace:
 def without_repeated_failures(problems: Sequence[Problem]) -> list[Problem]:
     """Return problems without the failures of other front ends where the model itself fails.
 
-    Such an operation fails with and without them, and is one mistake.
+    Such an operation fails with and without them, and is one mistake. A warning remains beside a failure that is less:
+    the inputs of another model, which fails there, may be guessed.
     """
-    failing = {_begin(each.location) for each in problems if each.code in _RAISES and each.location is not None}
-    return [each for each in problems if not (_is_failure(each) and each.location and _begin(each.location) in failing)]
+    failing: dict[tuple[str, int, int], int] = {}
+    for each in problems:
+        if each.code in _RAISES and each.location is not None:
+            place, rank = _begin(each.location), RANKS[each.severity]
+            failing[place] = min(rank, failing.get(place, rank))
+
+    def is_repeated(each: Problem) -> bool:
+        rank = failing.get(_begin(each.location)) if _is_failure(each) and each.location else None
+        return rank is not None and (each.severity not in ("error", "warning") or rank <= RANKS[each.severity])
+
+    return [each for each in problems if not is_repeated(each)]
 
 
 def _is_failure(problem: Problem) -> bool:
@@ -131,13 +147,13 @@ def _words(found: FrontendProblem) -> str:
 class FrontendScope:
     """Where a run would have found every problem of other front ends than torch.fx."""
 
-    unknown: Mapping[OtherFrontend, frozenset[str]] = field(default_factory=dict)
-    """Of each front end that was asked: files with code that it did not follow to its end."""
+    known: Mapping[OtherFrontend, frozenset[str] | None] = field(default_factory=dict)
+    """Of each front end that was asked: the files whose code it followed to its end, None for all files."""
 
     @classmethod
     def of(cls, asked: Iterable[FrontendName], traces: Collection[CheckedTrace]) -> FrontendScope:
         """Return the scope of a run that asked for the verdicts of some front ends."""
-        return cls({name: frozenset(_files_unknown_to(name, traces)) for name in asked if name != "fx"})
+        return cls({name: _files_known_to(name, traces) for name in asked if name != "fx"})
 
     def could_find(self, code: str, path: str) -> bool:
         """Return whether every problem of a code, or of the codes that begin so, would have been found in a file.
@@ -145,20 +161,36 @@ class FrontendScope:
         True for the codes of torch.fx, which is always asked.
         """
         frontend = frontend_of(code)
-        return frontend is None or (frontend in self.unknown and path not in self.unknown[frontend])
+        if frontend is None or frontend not in self.known:
+            return frontend is None
+        files = self.known[frontend]
+        return files is None or path in files
 
 
-def _files_unknown_to(name: OtherFrontend, traces: Iterable[CheckedTrace]) -> Iterator[str]:
-    for trace in traces:
-        verdicts = [each for each in trace.verdicts if each.frontend == name]
-        if isinstance(trace.outcome, Failure) or not all(map(_is_complete, verdicts)):
-            yield from trace.files
+def _files_known_to(name: OtherFrontend, traces: Collection[CheckedTrace]) -> frozenset[str] | None:
+    """Return the files whose code a front end followed to its end; None for all files.
+
+    Where it did not follow some model, what that runs elsewhere is not known: only files of other models are left.
+    """
+    unfinished = [trace for trace in traces if not _is_followed(trace, name)]
+    if not unfinished:
+        return None
+    files = frozenset(trace.model.location.file for trace in traces)
+    return files.difference(*(trace.files for trace in unfinished))
+
+
+def _is_followed(trace: CheckedTrace, name: OtherFrontend) -> bool:
+    verdicts = [each for each in trace.verdicts if each.frontend == name]
+    return bool(verdicts) and all(map(_is_complete, verdicts))
 
 
 def _is_complete(verdict: FrontendVerdict) -> bool:
     """Return whether a front end has followed a model to its end.
 
-    torch.export ends at the first reason for which it refuses the model, torch.compile where the call fails.
+    torch.export names the first reason for which it refuses the model or fixes the batch, and no other one;
+    torch.compile ends where the call fails.
     """
-    fails = verdict.frontend == "export" or any(each.code == COMPILE_FAILS for each in verdict.problems)
+    if verdict.frontend == "export":
+        return verdict.verdict == "ok" and not verdict.problems
+    fails = any(each.code == COMPILE_FAILS for each in verdict.problems)
     return verdict.verdict == "ok" or (verdict.verdict == "problem" and not fails)

@@ -21,6 +21,8 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 
 Trace = Callable[[FoundModel, Recipe | None], Awaitable[CheckedTrace]]
+Ask = Callable[[CheckedTrace], Awaitable[CheckedTrace]]
+"""Returns a trace with the verdicts of the front ends that are wanted."""
 
 
 async def run_check(
@@ -39,7 +41,7 @@ async def run_check(
         projects: settings and interpreters.
         traces: processes.
         on_progress: called with what has ended: the trace of a model, or the questions to other front ends about it.
-        frontends: those whose verdicts are wanted too, of each model that is traced for its own sake.
+        frontends: those whose verdicts are wanted too, on each model traced for its own sake, or to cover others.
     """
     found = CheckResults(files, frontends=frontends)
     every = trace_generations(files)
@@ -48,18 +50,21 @@ async def run_check(
     async def trace(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
         return await _attempt(model, recipe, projects, traces, on_progress)
 
-    async def trace_and_ask(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
-        attempt = await trace(model, recipe)
+    async def ask(attempt: CheckedTrace) -> CheckedTrace:
         if not frontends or not isinstance(attempt.outcome, Report):
             return attempt
-        asked = await with_frontends(attempt.outcome, frontends, model.target, projects, traces)
-        on_progress(f"asked {', '.join(frontends)} about {model.target.text}")
+        target = attempt.model.target
+        asked = await with_frontends(attempt.outcome, frontends, target, projects, traces)
+        on_progress(f"asked {', '.join(frontends)} about {target.text}")
         return replace(attempt, outcome=asked)
+
+    async def trace_and_ask(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
+        return await ask(await trace(model, recipe))
 
     for generation in every:
         for member in generation:
             if _needs_parents(found, member):
-                await _cover(found, member, members, trace)
+                await _cover(found, member, members, trace, ask)
         wanted = [
             (model, recipe)
             for file, model in generation
@@ -72,12 +77,18 @@ async def run_check(
     return found
 
 
-async def _cover(found: CheckResults, member: Member, members: Sequence[Member], trace: Trace) -> None:
-    """Trace the creators of a model by further recipes, until one trace covers it."""
+async def _cover(found: CheckResults, member: Member, members: Sequence[Member], trace: Trace, ask: Ask) -> None:
+    """Trace the creators of a model by further recipes, until one trace covers it.
+
+    Front ends are asked about the traces that cover what no other did.
+    """
     for parent, recipe in alternative_recipes(member, members, found):
         attempt = await trace(parent, recipe)
         if isinstance(attempt.outcome, Report):
+            covered = len(found.covers)
             _record(found, attempt)
+            if len(found.covers) > covered:
+                found.attempts[-1] = await ask(attempt)
         if not _needs_parents(found, member):
             return
 

@@ -9,6 +9,7 @@ from fxlsp.cli.check.results import CheckResults, ModelEntry
 from fxlsp.cli.output.excerpts import location_text
 from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.ide.render.numbers import counted
+from fxlsp.report.frontend_codes import frontend_of
 from fxlsp.report.locations import Location
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.recipes import unused_calls_of
@@ -30,9 +31,11 @@ def unchecked_models(results: CheckResults) -> list[UncheckedModel]:
     """Return the models that were not followed, have no shape or no verdict.
 
     Those without a verdict of another front end come last.
-    A model that was not followed is left out if a problem of severity error or warning reports it.
+    A model that was not followed is left out if a problem of severity error or warning reports it, other than one of
+    torch.export or torch.compile.
     """
-    reported = {each.model for each in results.problems() if each.severity in ("error", "warning")}
+    pressing = (each for each in results.problems() if each.severity in ("error", "warning"))
+    reported = {each.model for each in pressing if frontend_of(each.code) is None}
     found = []
     for entry in results.entries():
         if entry.status == "unshaped":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from fxlsp.report.codes import DIED
 from fxlsp.report.frontend_codes import died_code
@@ -120,10 +121,15 @@ def _last_output(message: WorkerDied) -> str:
 def _without_last_warning(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines before the last warning, if what was printed ends with that: with the line that gave it.
 
-    A warning did not end the process.
+    A warning did not end the process. What is printed behind its indented line may be the reason, also if it ends with
+    an indented line: ``terminate called after ...`` and ``  what():  ...``.
     """
     begin = next((number for number in range(len(lines) - 1, -1, -1) if _WARNING.search(lines[number])), None)
-    ends_with_it = begin is not None and (begin == len(lines) - 1 or lines[-1].startswith("  "))
+    if begin is None:
+        return lines
+    behind = lines[begin + 1 :]
+    indented = list(dropwhile(lambda line: not line.startswith("  "), behind))
+    ends_with_it = not behind or (indented and all(line.startswith("  ") for line in indented))
     return _without_last_warning(lines[:begin]) if ends_with_it else lines
 
 

@@ -27,6 +27,46 @@ class Net(nn.Module):
         x = x.view(2, -1)  # FX704
         return x if x.sum() > 0 else -x  # FX801
 """
+PARTS = """\
+import torch
+from torch import nn
+
+
+class Narrow(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Wide(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x  # FX801
+
+
+class Net(nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.block = block()
+
+    def forward(self, x):
+        return self.block(x)
+
+
+def small():
+    return Net(Narrow)
+
+
+def large():
+    return Net(Wide)
+
+
+def test():
+    small()(torch.randn(1, 8))
+
+
+# small() runs Narrow
+# large() runs Wide
+"""
+"""Its classes are covered by two recipes of ``Net``."""
 ELSEWHERE = TEXT.replace("# FX704", "").replace("# FX801", "# FX801 in ops.py")
 """Its only problem is in a function of another file."""
 BOTH = ("--frontends", "export,compile")
@@ -57,8 +97,13 @@ def found(ran: Ran) -> list[tuple[str, str, int]]:
 
 def asked(folder: Path) -> list[str]:
     """Return the front ends that the worker was asked for, in order."""
+    return [each["frontend"] for each in questions(folder)]
+
+
+def questions(folder: Path) -> list[dict[str, Any]]:
+    """Return the requests for verdicts, in order."""
     log = (folder / "code" / "log.jsonl").read_text().splitlines()
-    return [each["frontend"] for each in map(json.loads, log) if each.get("frontend")]
+    return [each for each in map(json.loads, log) if each.get("frontend")]
 
 
 def test_front_ends_are_not_asked_without_the_option(check: Any) -> None:
@@ -72,7 +117,7 @@ def test_problems_of_front_ends_are_information(check: Any) -> None:
     assert ran.code == 0
     assert found(ran) == [(EXPORT_FIXED, "info", 6), (BREAK_AT_VALUE, "info", 7)]
     verdicts = ran.json["models"][0]["frontends"]
-    assert [(each["frontend"], each["verdict"]) for each in verdicts] == [("export", "problem"), ("compile", "problem")]
+    assert [(each["frontend"], each["verdict"]) for each in verdicts] == [("export", "ok"), ("compile", "problem")]
     assert [each["problems"][0]["code"] for each in verdicts] == [EXPORT_FIXED, BREAK_AT_VALUE]
     assert found(check(TEXT, *COMPILE)) == [(BREAK_AT_VALUE, "info", 7)]
     assert found(check(TEXT, *BOTH, "--select", "FX7")) == [(EXPORT_FIXED, "info", 6)]
@@ -155,6 +200,17 @@ def test_an_operation_that_fails_in_every_front_end_is_one_problem(check: Any) -
     assert [code for code, *_ in found(check(text, *BOTH, "--select", "FX7"))] == ["FX799"]
 
 
+@pytest.mark.usefixtures("used")
+@pytest.mark.parametrize(
+    ("severity", "codes"),
+    [("hint", [COMPILE_FAILS, OPERATION_FAILS]), ("warning", [OPERATION_FAILS])],
+)
+def test_a_failure_hides_no_more_severe_one(check: Any, tmp_path: Path, severity: str, codes: list[str]) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.fxlsp]\nseverities.FX401 = "{severity}"\n')
+    ran = check(TEXT.replace("# FX704", "# problem FX401 # FX899").replace("# FX801", ""), *COMPILE)
+    assert (ran.code, [each["code"] for each in ran.json["problems"]]) == (1, codes)
+
+
 def test_a_front_end_that_could_not_be_asked_is_not_checked(check: Any) -> None:
     ran = check(f"{TEXT}# unasked\n", *BOTH, "--strict", form="full")
     assert ran.code == 3
@@ -182,10 +238,25 @@ def test_what_makes_or_is_a_model_is_not_checked_either(check: Any, model: str) 
     assert f"code/model.py:{name}: torch.compile could not be asked: " in ran.out
 
 
+@pytest.mark.usefixtures("used")
+def test_a_warning_of_a_front_end_does_not_say_that_there_is_no_graph(check: Any) -> None:
+    ran = check(f"{TEXT}# refused\n", *COMPILE, form="full")
+    assert "warning[FX801]" in ran.out
+    assert ran.out.splitlines()[-2:] == [
+        "Not checked:",
+        "  code/model.py:4:7: code/model.py:Net: there is no graph",
+    ]
+
+
 def test_a_model_without_inputs_is_not_asked_about(check: Any, tmp_path: Path) -> None:
     ran = check(TEXT.replace("# fxlsp: Net()(torch.randn(2, 4))", ""), *BOTH, form="full")
     assert "torch.compile could not be asked: no inputs are known" in ran.out
     assert asked(tmp_path) == []
+
+
+def test_the_recipe_that_covers_a_part_is_asked_about_too(check: Any, tmp_path: Path) -> None:
+    check(PARTS, *COMPILE)
+    assert [each["recipe"]["init"] for each in questions(tmp_path)] == ["small()", "large()"]
 
 
 def test_front_ends_are_asked_once_behind_fixes(check: Any, tmp_path: Path) -> None:

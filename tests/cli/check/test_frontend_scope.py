@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.check.test_check_frontends import PARTS
 from tests.cli.conftest import Fxlsp, Ran
 
 HEAD = """\
@@ -66,6 +67,23 @@ def test_a_run_with_the_front_end_judges_its_entries(baseline: Any) -> None:
     assert baseline(GONE, "prune", *COMPILE) == (False, [])
 
 
+@pytest.mark.parametrize("suffix", ["# frontend hangs\n", "# fails\n"], ids=["limit of time", "no trace"])
+def test_a_file_without_a_model_is_not_judged_where_a_model_was_not_followed(
+    baseline: Any, fxlsp: Fxlsp, tmp_path: Path, fake_python: str, suffix: str
+) -> None:
+    def strict(text: str) -> bool:
+        (tmp_path / "net.py").write_text(text)
+        options = ("--python", fake_python, *COMPILE, "--baseline", "b.json", "--baseline-mode")
+        return "gone, 1 time: FX801" in fxlsp("check", "net.py", "ops.py", *options, "strict").err
+
+    (tmp_path / "ops.py").write_text("def log(x): print(x)\n")
+    in_ops = TEXT.replace("# FX801", "# FX801 in ops.py")
+    baseline(in_ops, "update", *COMPILE)
+    assert not strict(in_ops)
+    assert not strict(GONE + suffix)
+    assert strict(GONE)
+
+
 def unused(ran: Ran) -> list[str]:
     return [each["code"] for each in ran.json["unused_ignores"]]
 
@@ -81,11 +99,19 @@ def test_a_comment_is_not_useless_where_the_front_end_gave_no_whole_verdict(
     assert unused(check(COMMENTED + suffix, *options)) == []
 
 
-def test_a_comment_behind_the_first_problem_of_an_export_is_not_useless(check: Any) -> None:
-    text = COMMENTED.replace("[FX801]", "[FX701]").replace(
-        "        return", "        y = int(x.sum())  # FX702\n        return"
+@pytest.mark.parametrize(("first", "later"), [("FX702", "FX701"), ("FX704", "FX704")], ids=["refused", "fixed"])
+def test_a_comment_behind_the_first_problem_of_an_export_is_not_useless(check: Any, first: str, later: str) -> None:
+    text = COMMENTED.replace("[FX801]", f"[{later}]").replace(
+        "        return", f"        y = int(x.sum())  # {first}\n        return"
     )
     assert unused(check(text, "--frontends", "export")) == []
+
+
+def test_a_comment_is_not_useless_where_a_trace_was_not_asked_about(check: Any) -> None:
+    text = PARTS.replace("# FX801", "# fxlsp: ignore[FX801]")
+    assert unused(check(text, *COMPILE)) == ["FX801"]
+    # By the second recipe no class is covered that was not: nobody is asked about that.
+    assert unused(check(text.replace("# large() runs Wide", "# guessed"), *COMPILE)) == []
 
 
 def test_a_comment_that_suppresses_nothing_in_a_whole_verdict_is_useless(check: Any) -> None:

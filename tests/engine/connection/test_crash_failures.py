@@ -57,6 +57,25 @@ def test_a_warning_is_not_the_last_output() -> None:
     assert failure.message.endswith("exit code 3")
 
 
+@pytest.mark.parametrize(
+    ("reason", "last"),
+    [
+        ("terminate called after throwing an instance of 'X'\n  what():  bad_alloc\n", "what():  bad_alloc"),
+        ('Fatal Python error: Aborted\n\n  File "net.py", line 3 in forward\n', 'File "net.py", line 3 in forward'),
+    ],
+    ids=["C++", "Python"],
+)
+def test_what_follows_the_line_of_a_warning_is_the_last_output(reason: str, last: str) -> None:
+    failure = crash_failure(died(signal=6, stderr_tail=f"{WARNING}{reason}"), request())
+    assert failure.message.endswith(f". Its last output: {last}")
+
+
+def test_a_warning_that_indents_its_own_words_is_not_the_last_output() -> None:
+    warning = WARNING.replace("Use another", "Use:\n  another")
+    failure = crash_failure(died(exit=3, stderr_tail=f"done\n{warning}"), request())
+    assert failure.message.endswith("Its last output: done")
+
+
 def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
     inner = frame("/project/.venv/lib/site-packages/torch/nn.py")
     stack = (frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/project/net.py"), frame("/project/net.py", 1))

@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from fxlsp.report.codes import severity_of
-from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
+from fxlsp.report.frontends import FrontendProblem, FrontendResult, FrontendVerdict
 from fxlsp.report.graph import Module, ModuleCall, Node, Verdict
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
@@ -112,8 +112,9 @@ def report(message: Message, file: str, text: str) -> Message:
     """Return a report with one node on the line of ``forward``.
 
     Its width is that of the text. It has a problem on each line with ``# problem`` or ``# problem FX101``, and calls of
-    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``. With ``# guessed`` in the text
-    its inputs are guessed.
+    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``; of A if it is made by the
+    ``make()`` of ``# make() runs A``. With ``# guessed`` in the text its inputs are guessed, with
+    ``# refused`` torch.fx refuses it.
     """
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
@@ -122,17 +123,17 @@ def report(message: Message, file: str, text: str) -> Message:
     node = Node("x", "placeholder", "x", None, None, None, place, (), output, (), 0, None)
     root = ModuleCall("", "", "M", False, None, None, (), output, 0, None, 0, 1)
     ran = os.path.join(os.path.dirname(file), other) if (other := other_file(text)) else file
-    lines = run_lines(text, on_disk(ran) if other else text)
-    runs = (replace(root, forward=location(ran, line)) for line in lines)
     init, inputs = message["recipe"]["init"] or "", message["recipe"]["inputs"]
+    lines = run_lines(text, on_disk(ran) if other else text, init)
+    runs = (replace(root, forward=location(ran, line)) for line in lines)
     recipe = Recipe(init, inputs or "x", "search") if "# guessed" in text else Recipe(init, inputs, "default")
     return Report(
         target=message["target"]["name"],
         environment=Environment(str(HELLO["python"]), str(HELLO["torch"])),
         recipe=recipe,
         mode="train",
-        verdict=Verdict(True),
-        complete=True,
+        verdict=Verdict("# refused" not in text),
+        complete="# refused" not in text,
         opaque=0,
         nodes=(node,) * (int(size[1]) if size else 1),
         modules=(Module("", (), "M", 0, 1, None),),
@@ -145,6 +146,8 @@ def report(message: Message, file: str, text: str) -> Message:
 def frontend_answer(message: Message, file: str, text: str) -> Message:
     """Return the verdict of a front end, whose sizes are fixed; such a request is refused for a model named Refused.
 
+    One with FX704 is taken, with a fixed batch.
+
     With ``# unasked`` in the text it has none; with ``# frontend dies`` its process does, with ``# frontend hangs`` at
     the limit of time.
     """
@@ -155,12 +158,15 @@ def frontend_answer(message: Message, file: str, text: str) -> Message:
         return {"type": "failed", "stage": "trace", "exit": 3, "signal": None, "limit": None, "stack": []}
     if "# frontend hangs" in text:
         return {"type": "failed", "stage": "trace", "exit": None, "signal": 9, "limit": "time", "stack": []}
-    problems = tuple(frontend_problems(message["frontend"], file, text))
     is_fixed = message.get("fixed_sizes", False)
-    is_refused = bool(problems) or (is_fixed and message["target"]["name"] == "Refused")
+    found = list(frontend_problems(message["frontend"], file, text))
+    limits = [] if is_fixed else [each for each in found if each.code == "FX704"]
+    problems = tuple(limits[:1] or [each for each in found if each.code != "FX704"])
+    is_refused = bool(problems and not limits) or (is_fixed and message["target"]["name"] == "Refused")
     summary = "with fixed sizes" if is_fixed else "with any batch"
-    answer = FrontendVerdict(message["frontend"], "problem" if is_refused else "ok", summary, problems)
-    return {"type": "frontend", "verdict": answer.to_json(), "needs_fixed_sizes": not is_fixed and not problems}
+    verdict: FrontendResult = "problem" if is_refused else "ok"
+    answer = FrontendVerdict(message["frontend"], verdict, summary, problems, "fixed" if limits else None)
+    return {"type": "frontend", "verdict": answer.to_json(), "needs_fixed_sizes": not is_fixed and not is_refused}
 
 
 def frontend_problems(frontend: str, file: str, text: str) -> Iterator[FrontendProblem]:
@@ -198,9 +204,10 @@ def problems_of(file: str, text: str) -> list[Problem]:
     return found
 
 
-def run_lines(text: str, defining: str) -> list[int]:
+def run_lines(text: str, defining: str, init: str) -> list[int]:
     named = re.search(r"# runs(?: .*)?: (.*)", text)
     names = named[1].split() if named else []
+    names += [name for made, name in re.findall(r"# (\S+\(\)) runs (\w+)", text) if made == init]
     return [line_of(defining, "def forward", line_of(defining, f"class {name}(")) for name in names]
 
 

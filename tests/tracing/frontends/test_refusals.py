@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,6 +24,15 @@ class UserError(Exception):
 
 
 class UnprintableError(RuntimeError):
+    def __str__(self) -> str:
+        raise AssertionError("the user's code runs")
+
+
+class NoForward(torch.autograd.Function):
+    """A function of the user's that lacks its forward."""
+
+
+class UnprintableValue:
     def __str__(self) -> str:
         raise AssertionError("the user's code runs")
 
@@ -84,14 +94,37 @@ def test_what_torch_refuses_is_known_by_its_errors(function: Raise, expected: st
         raising(UserError("of the user's")),
         raising(NotImplementedError("mode 3")),
         raising(UnprintableError()),
+        raising(ValueError(UnprintableValue())),
         lambda: nn.Module()(torch.ones(2)),
+        lambda: torch.distributions.Categorical(logits=torch.ones(2)).rsample(),
+        lambda: NoForward.apply(torch.ones(2)),
         while_handling(ValueError("no mode 3"), NotImplementedError("mode 3")),
         while_handling(KeyError("mode"), UserError("of the user's")),
     ],
-    ids=["name of torch's", "not implemented", "own text", "no forward", "handled", "handled name"],
+    ids=[
+        "name of torch's",
+        "not implemented",
+        "own text",
+        "own value",
+        "no forward",
+        "no sample",
+        "no function",
+        "handled",
+        "handled name",
+    ],
 )
 def test_an_error_of_the_model_is_no_refusal(function: Raise) -> None:
     assert refusal_of(chain_of(raised(function))) is None
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [("_subclasses/fake_impls.py", "form"), ("_ops.py", "form"), ("distributions/gamma.py", None)],
+)
+def test_what_operations_do_not_implement_is_refused(file: str, expected: str | None) -> None:
+    path = Path(torch.__file__).parent / file
+    code = compile("raise NotImplementedError('no such form')", str(path), "exec")
+    assert refusal_of(chain_of(raised(lambda: exec(code)))) == expected
 
 
 def test_what_a_traceback_hides_is_no_reason() -> None:

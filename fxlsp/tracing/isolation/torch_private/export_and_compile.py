@@ -72,6 +72,11 @@ _OF_TORCH_ITSELF = re.compile(
 _REPAIR = re.compile(r"^To fix the error, .*(?:\n.*\S.*)*", re.MULTILINE)
 """What torch proposes to write, which it appends behind its stacks."""
 _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
+_OF_OPERATIONS = (
+    *("_decomp", "_dynamo", "_export", "_functorch", "_higher_order_ops", "_library", "_meta_registrations.py"),
+    *("_ops.py", "_prims", "_prims_common", "_refs", "_subclasses", "export", "fx"),
+)
+"""Files and folders of torch that implement operations or follow them, of torch 2.6 and 2.14."""
 
 
 class MissingPartError(Exception):
@@ -134,8 +139,9 @@ def _refusal_of(error: BaseException) -> Refusal | None:
         if is_about_value(message.partition(_WRAPPED)[2] or message):
             return "value"
         return None if is_constraint_violation(error) else "form"
-    # The text of a class of the user's may be the user's code.
-    has_no_form = any(type(error) is kind and begin.match(str(error)) for kind, begin in _WITHOUT_FORM)
+    # The text of a class of the user's, or of an argument, may be the user's code.
+    is_plain = all(type(each) is str for each in error.args)
+    has_no_form = any(type(error) is kind and is_plain and begin.match(str(error)) for kind, begin in _WITHOUT_FORM)
     is_of_operations = isinstance(error, NotImplementedError) and _is_raised_by_operations(error)
     return "form" if has_no_form or is_of_operations else None
 
@@ -151,12 +157,15 @@ def _kind_of(error: BaseException) -> str:
 
 
 def _is_raised_by_operations(error: BaseException) -> bool:
-    """Return whether torch raised an error in the implementation of operations, not in one of its layers."""
+    """Return whether torch raised an error where it implements or follows operations.
+
+    Not in a layer, a distribution or another class of which the user's class is one: there the model itself raises.
+    """
     raised = error.__traceback__
     while raised is not None and raised.tb_next is not None:
         raised = raised.tb_next
     path = "" if raised is None else raised.tb_frame.f_code.co_filename
-    return path.startswith(_TORCH) and not path.startswith(os.path.join(_TORCH, "nn", ""))
+    return path.startswith(_TORCH) and path[len(_TORCH) :].split(os.sep)[0] in _OF_OPERATIONS
 
 
 def is_about_value(reason: str) -> bool:
