@@ -36,6 +36,11 @@ class FileState(NamedTuple):
     def of(cls, status: os.stat_result) -> FileState:
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether any later change of the file will give it another state."""
+        return time.time_ns() - max(self.changed_ns, self.touched_ns) > _CLOCK_TICK_NS
+
 
 class SkipCache:
     """Skip cache of one workspace folder."""
@@ -56,7 +61,7 @@ class SkipCache:
 
     def add(self, path: str, state: FileState, imports: frozenset[str]) -> None:
         """Add a file that was read in this state and names nothing of torch."""
-        if time.time_ns() - max(state.changed_ns, state.touched_ns) > _CLOCK_TICK_NS:
+        if state.is_settled:
             self._checked[path] = state, imports
 
     def write(self) -> None:

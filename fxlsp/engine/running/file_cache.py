@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
+from fxlsp.engine.index.skip_cache import FileState
 from fxlsp.source.recipes.markdown_blocks import file_of, read_source
 from fxlsp.source.text.documents import Document
 
@@ -15,8 +16,9 @@ _MOST_TEXTS = 64
 
 
 class _CachedFile(NamedTuple):
-    modified: int
-    size: int
+    state: FileState
+    is_settled: bool
+    """Whether the state tells the file from what it may become later."""
     document: Document | None
 
 
@@ -30,19 +32,25 @@ class FileCache:
     def read(self, path: str) -> Document | None:
         """Return the document of a file as it is on disk; None if it cannot be read."""
         try:
-            status = os.stat(file_of(path))
+            state = FileState.of(os.stat(file_of(path)))
         except OSError:
             return None
         with self._lock:
             cached = self._cached.get(path)
-        if cached is None or (cached.modified, cached.size) != (status.st_mtime_ns, status.st_size):
-            cached = _CachedFile(status.st_mtime_ns, status.st_size, _read(path))
+        if cached is None or not cached.is_settled or cached.state != state:
+            cached = _CachedFile(state, state.is_settled, _unless_equal(cached, _read(path)))
         with self._lock:
             self._cached[path] = cached
             self._cached.move_to_end(path)
             while len(self._cached) > _MOST_TEXTS:
                 self._cached.popitem(last=False)
         return cached.document
+
+
+def _unless_equal(cached: _CachedFile | None, document: Document | None) -> Document | None:
+    """Return a document, or the cached one if that has the same text: its syntax tree is made already."""
+    known = None if cached is None else cached.document
+    return known if known is not None and document is not None and known.text == document.text else document
 
 
 def _read(path: str) -> Document | None:

@@ -1,0 +1,71 @@
+"""Texts of closed files are read again where they may have changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from fxlsp.engine.index.skip_cache import FileState
+from fxlsp.engine.running.file_cache import FileCache
+
+
+def text_of(cache: FileCache, path: Path) -> str | None:
+    document = cache.read(str(path))
+    return None if document is None else document.text
+
+
+def set_state(monkeypatch: pytest.MonkeyPatch, nanoseconds: int) -> None:
+    """Have the system report the same state of every file, with this time of its last change."""
+    monkeypatch.setattr(FileState, "of", lambda status: FileState(6, nanoseconds, nanoseconds))
+
+
+def test_a_text_of_the_same_size_and_times_is_read_again_while_clocks_may_not_have_ticked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, cache = tmp_path / "net.py", FileCache()
+    set_state(monkeypatch, time.time_ns())
+    path.write_text("a = 1\n", encoding="utf-8")
+    assert text_of(cache, path) == "a = 1\n"
+    path.write_text("b = 1\n", encoding="utf-8")
+    assert text_of(cache, path) == "b = 1\n"
+
+
+def test_a_file_whose_metadata_changed_is_read_again(tmp_path: Path) -> None:
+    path, cache = tmp_path / "net.py", FileCache()
+    path.write_text("a = 1\n", encoding="utf-8")
+    times = (1_000_000_000, 1_000_000_000)
+    os.utime(path, ns=times)
+    assert text_of(cache, path) == "a = 1\n"
+    path.write_text("b = 1\n", encoding="utf-8")
+    os.utime(path, ns=times)
+    assert text_of(cache, path) == "b = 1\n"
+
+
+def test_a_file_in_the_state_that_it_had_long_ago_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, cache = tmp_path / "net.py", FileCache()
+    path.write_text("a = 1\n", encoding="utf-8")
+    set_state(monkeypatch, time.time_ns() - 10**10)
+    first = cache.read(str(path))
+    path.write_text("b = 1\n", encoding="utf-8")
+    assert cache.read(str(path)) is first
+
+
+def test_a_text_that_is_read_again_and_is_the_same_is_the_same_document(tmp_path: Path) -> None:
+    path, cache = tmp_path / "net.py", FileCache()
+    path.write_text("a = 1\n", encoding="utf-8")
+    first = cache.read(str(path))
+    os.utime(path)
+    assert cache.read(str(path)) is first
+
+
+def test_of_a_file_that_is_gone_there_is_nothing(tmp_path: Path) -> None:
+    path, cache = tmp_path / "net.py", FileCache()
+    path.write_text("a = 1\n", encoding="utf-8")
+    assert text_of(cache, path) is not None
+    path.unlink()
+    assert cache.read(str(path)) is None
