@@ -109,6 +109,12 @@ class RecipeRequest(JsonObject):
         return cls() if recipe is None else cls(recipe.init or None, recipe.inputs, recipe.source, recipe.file)
 
 
+START_SECONDS = 180.0
+"""Time limit for the start of an interpreter that imports torch.
+
+That takes a minute from a network disk, or beside other starts. A process that ends is noticed at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits(JsonObject):
     """What a trace may use."""

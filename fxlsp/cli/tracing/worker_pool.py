@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import SupervisorClient
+from fxlsp.engine.running.schedule import default_limit
 from fxlsp.report.report import Environment
 from fxlsp.wire.messages import TraceRequest
 
@@ -43,7 +43,7 @@ async def open_pool(jobs: int | None = None) -> AsyncIterator[TracePool]:
     Args:
         jobs: traces at once; by default one fewer than there are cores.
     """
-    made = TracePool(jobs or max(1, (os.cpu_count() or 2) - 1))
+    made = TracePool(jobs or default_limit())
     try:
         yield made
     finally:

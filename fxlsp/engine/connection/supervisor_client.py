@@ -18,7 +18,7 @@ from fxlsp.engine.connection.restart_limit import RestartLimit
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment
-from fxlsp.wire.messages import TraceRequest
+from fxlsp.wire.messages import START_SECONDS, TraceRequest
 
 __all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "SupervisorClient", "SupervisorState"]
 
@@ -50,7 +50,7 @@ class SupervisorClient:
         bootstrap: Path = BOOTSTRAP,
         executor: Executor | None = None,
         on_change: Callable[[], None] = lambda: None,
-        handshake_seconds: float = 60.0,
+        handshake_seconds: float = START_SECONDS,
         idle_seconds: float = IDLE_SECONDS,
         limit: RestartLimit | None = None,
     ) -> None:

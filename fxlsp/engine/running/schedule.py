@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -23,8 +24,12 @@ _log = logging.getLogger("fxlsp.engine")
 
 
 def default_limit() -> int:
-    """Return the number of traces that run at once: one core is left to the editor."""
-    return max(1, (os.cpu_count() or 1) - 1)
+    """Return the number of traces that run at once: one core is left to the editor.
+
+    The cores are those that this process may use: in a container fewer than the machine has.
+    """
+    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return max(1, usable - 1)
 
 
 @dataclass(slots=True)

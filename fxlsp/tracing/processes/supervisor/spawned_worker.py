@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from ....wire.messages import (
+    START_SECONDS,
     WIRE,
     DumpStack,
     Hello,
@@ -43,8 +44,6 @@ STACK_FILE = "fxlsp-stack"
 """Name of the file in the scratch folder to which a dying worker writes its stack."""
 _MAX_STACK = 2**20
 """Bytes of a stack that are read."""
-_START_SECONDS = 60.0
-"""Time limit for the import of torch, counted from when a request is assigned."""
 _SILENT_SECONDS = 1.0
 """Time without a message after which everything has arrived from a process that has exited."""
 _MOST_SECONDS = 10.0
@@ -146,7 +145,7 @@ class SpawnedWorker(WorkerHandle):
     def enforce_limits(self) -> None:
         if self._request is None:
             super().enforce_limits()
-        elif time.monotonic() - self._started > _START_SECONDS:
+        elif time.monotonic() - self._started > START_SECONDS:
             self._kill_at_limit("time")
 
     def _start(self, request: TraceRequest) -> None:
