@@ -15,6 +15,7 @@ import pytest
 from tests.server.conftest import Start
 from tests.support.client import Abilities, Client
 from tests.support.leftovers import processes
+from tests.support.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.real,
@@ -113,7 +114,12 @@ async def test_an_editor_that_never_reads_does_not_fill_the_memory(start: Start,
     pid = client.connection.pid
     before = resident_megabytes(pid)
     client.connection.pause_reading()
-    asked = [asyncio.create_task(client.ask("textDocument/documentSymbol", buffer)) for _ in range(100)]
+    # The last answer waits for all others, which wait for the editor to read again.
+    question = {"textDocument": {"uri": buffer.uri}}
+    asked = [
+        asyncio.create_task(client.connection.request("textDocument/documentSymbol", question, limit=4 * PATIENCE))
+        for _ in range(100)
+    ]
     used, idle = processor_seconds(pid), 0
     while idle < 3:
         await asyncio.sleep(0.5)

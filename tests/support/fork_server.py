@@ -92,7 +92,8 @@ class ForkServer:
                 elif key.fileobj is self._woken:
                     self._woken.recv(_CHUNK)
                     self._report_ends()
-                else:
+                elif self._connections.get(key.data) is key.fileobj:
+                    # Otherwise its process has ended, as another of these events said.
                     self._kill(key.data)
 
     def _become(self, request: Request) -> None:

@@ -51,6 +51,8 @@ class Worker:
         self._connection.settimeout(_SILENCE)
         self._messages = self._receive()
         self._ids = 0
+        self.is_hung = False
+        """Whether it did not answer: nothing more can be asked of it."""
         try:
             self.hello = next(self._messages)
         except BaseException:
@@ -66,6 +68,7 @@ class Worker:
         try:
             return self._connection.recv(2**20)
         except TimeoutError:
+            self.is_hung = True
             raise AssertionError(f"the supervisor sent nothing for {_SILENCE:.0f} s:\n{stacks_below()}") from None
 
     def send(self, message: JsonMessage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,54 @@ import pytest
 from tests.support.worker import Worker
 
 
-@pytest.fixture(scope="session")
-def worker(warm: None) -> Iterator[Worker]:
-    worker = Worker(warm=True)
-    yield worker
-    worker.close()
+class SharedWorker:
+    """Worker that all tests of a session use, until one of them shows that it is hung: the next test has another."""
+
+    def __init__(self, start: Callable[[], Worker]) -> None:
+        self._start = start
+        self._worker: Worker | None = None
+
+    def get(self) -> Worker:
+        if self._worker is not None and self._worker.is_hung:
+            # The test that found it has failed with its stacks.
+            with suppress(AssertionError):
+                self.close()
+        if self._worker is None:
+            self._worker = self._start()
+        return self._worker
+
+    def close(self) -> None:
+        """
+        Raises:
+            AssertionError: it does not exit.
+        """
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
 
 
 @pytest.fixture(scope="session")
-def spawning_worker() -> Iterator[Worker]:
-    worker = Worker(spawn=True)
-    yield worker
-    worker.close()
+def forking_workers(warm: None) -> Iterator[SharedWorker]:
+    shared = SharedWorker(lambda: Worker(warm=True))
+    yield shared
+    shared.close()
+
+
+@pytest.fixture(scope="session")
+def spawning_workers() -> Iterator[SharedWorker]:
+    shared = SharedWorker(lambda: Worker(spawn=True))
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def worker(forking_workers: SharedWorker) -> Worker:
+    return forking_workers.get()
+
+
+@pytest.fixture
+def spawning_worker(spawning_workers: SharedWorker) -> Worker:
+    return spawning_workers.get()
 
 
 @pytest.fixture(params=["worker", "spawning_worker"])

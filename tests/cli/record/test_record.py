@@ -16,7 +16,7 @@ import pytest
 from fxlsp.recording.recording_file import read_recording
 from fxlsp.recording.session import startup_folder
 from tests.cli.conftest import Fxlsp
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE, eventually
 
 NET = """
 from torch import nn
@@ -255,11 +255,17 @@ def test_ctrl_c_ends_the_command_and_what_it_did_is_kept(project: Path, monkeypa
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
     ready = project / "ready"
     (project / "train.py").write_text(
-        f"{TRAIN}import pathlib, time\npathlib.Path({str(ready)!r}).touch()\ntime.sleep(60)\n"
+        f"{TRAIN}import pathlib, time\npathlib.Path({str(ready)!r}).touch()\ntime.sleep(600)\n"
     )
     command = [sys.executable, "-m", "fxlsp", "record", "--", sys.executable, "train.py"]
-    process = subprocess.Popen(command, cwd=project, stderr=subprocess.DEVNULL, start_new_session=True)
+    # A shell starts what runs in the background with the signal ignored, and so what that starts.
+    unignored = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", unignored, *command], cwd=project, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     eventually(ready.exists)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(60) in (1, 128 + signal.SIGINT)
+    assert process.wait(PATIENCE) in (1, 128 + signal.SIGINT)
     assert recorded() == [("Net", "train.py", 1)]

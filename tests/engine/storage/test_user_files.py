@@ -24,6 +24,7 @@ from fxlsp.engine.storage.trusted_folders import TrustedFolders
 from fxlsp.engine.storage.user_choices_file import ChoiceKey, UserChoicesFile
 from fxlsp.engine.storage.user_dirs import cache_folder, state_folder, write_atomically
 from tests.engine.storage.stores import ENTRY, MODEL, OLD, STORES, Stored
+from tests.support.waiting import PATIENCE
 
 
 class FailingCalls:
@@ -207,7 +208,9 @@ def _write_many(folder: str, number: int) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_of_several_servers_at_once_none_loses_a_decision(tmp_path: Path) -> None:
+def test_of_several_servers_at_once_none_loses_a_decision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # So many changes at once on a slow disk take longer than one waits for a server that may be stopped.
+    monkeypatch.setattr(folder_lock, "_WAIT_SECONDS", PATIENCE)
     tmp_path.chmod(0o700)
     context = get_context("fork")
     writers = [context.Process(target=_write_many, args=(str(tmp_path), number)) for number in range(3)]

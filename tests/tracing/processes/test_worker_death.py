@@ -35,9 +35,9 @@ LINE = 13
 
 
 DEATHS: list[tuple[str, float, dict[str, Any]]] = [
-    ("while True: pass", 1.0, {"limit": "time"}),
+    ("while True: pass", 5.0, {"limit": "time"}),
     ("ctypes.string_at(0)", 30.0, {"signal": signal.SIGSEGV}),
-    ("time.sleep(60)", 1.0, {"limit": "time"}),
+    ("time.sleep(60)", 5.0, {"limit": "time"}),
     ("os._exit(3)", 30.0, {"exit": 3, "limit": None}),
     ("os.abort()", 30.0, {"signal": signal.SIGABRT}),
     ("os.kill(os.getpid(), 9)", 30.0, {"signal": signal.SIGKILL}),
