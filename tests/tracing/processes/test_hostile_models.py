@@ -39,6 +39,16 @@ def with_junk_behind_answers(write):
         return len(data)
     return writing
 
+def print_for_a_while():
+    # No started worker's supervisor ends it, so that it must end itself.
+    try:
+        os.setsid()
+        for _ in range(400):
+            os.write(1, b"x")
+            time.sleep(0.05)
+    finally:
+        os._exit(0)
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -60,8 +70,7 @@ ACTS = {
     "stops_its_parent": "libc.kill(os.getppid(), 19)",
     "kills_all": "libc.kill(-1, 9)",
     "junk_behind_its_answer": "os.write = with_junk_behind_answers(os.write)",
-    "leaves_a_printing_process": "libc.fork() or os.setsid() or all(os.write(1, b'x') and not time.sleep(0.05) "
-    "for _ in iter(int, 1))",
+    "leaves_a_printing_process": "libc.fork() or print_for_a_while()",
     "closes_all": "os.closerange(3, 64)",
 }
 SIGNALS = ("kills_its_parent", "stops_its_parent", "kills_all")
