@@ -23,24 +23,13 @@ from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
 from ..model.diagnosis.guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
+from ..model.diagnosis.machine import lacks_hardware
 from ..model.diagnosis.returned_values import is_of_none
 from ..model.locations.source_map import SourceMap
 from ..model.targets import ModelTarget
 from ..passes.checks.classics.loss_sizes import losses_of_other_sizes
 from ..passes.checks.classics.mixed_axes import OtherShapes, views_that_mix
 
-_LACKS = re.compile(
-    r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
-    | Torch\ not\ compiled\ with\ (CUDA|XPU|MPS|ROCM) | CUDA\ error | CUDA\ driver | cudaErr | libcuda | HIP\ error
-    | (must|should|need\w*|expect\w*|require\w*|support\w*|available|implemented|works?|run)\b[^.\n]{0,60}
-      \b(CUDA|GPU|cuda|XPU|HPU|MPS|NPU|TPU|ROCm)\b
-    | \b(CUDA|GPU|XPU|HPU|NPU|TPU)\b[^.\n]{0,40}\b(required|only|needed|tensors?)\b
-    | not\ (implemented|supported)\ (for|on|by)\ (the\ )?['"]?(CPU|cpu)\b | does\ not\ support\ [^.\n]{0,30}on\ CPU
-    | (?:on|with|from|for)\ the\ 'CPU'\ backend | active\ drivers | no\ kernel\ image | NCCL | nccl
-    | Default\ process\ group\ has\ not\ been\ initialized
-    """,
-    re.VERBOSE,
-)
 _NO_MODULE = re.compile(r"No module named '[^']+'")
 _FAILING = codes_with(Trait.RAISES)
 _OF_THE_MODEL = codes_with(Trait.MAY_LACK_HARDWARE)
@@ -135,7 +124,7 @@ def if_hardware_lacks(problem: Problem) -> Problem:
     if package is not None and "ModuleNotFoundError" in headline:
         message = f"cannot load what this uses: ModuleNotFoundError: {package[0]}"
         return replace(problem, code=NOT_LOADED, severity=severity_of(NOT_LOADED), message=message, fitting=None)
-    if not _LACKS.search(problem.message):
+    if not lacks_hardware(problem.message):
         return problem
     message = f"This machine lacks what this needs, so what lies behind it is not known: {problem.message}"
     return replace(problem, severity="info", message=message)
