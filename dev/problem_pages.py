@@ -4,8 +4,8 @@ A page is written by hand but for two parts, which this module writes: the line 
 the family and the severity, and the block ``console``, whose first line is the command to run on the first example.
 The second example is the first one, repaired.
 
-All examples run, and all pages and the index are written: on a machine so busy that torch is not imported within 60 s,
-pages show FX906 instead of their own output.
+All examples run, and all pages and the index are written: on a machine so busy that torch is not imported within three
+minutes, pages show FX906 instead of their own output.
 """
 
 from __future__ import annotations

@@ -228,6 +228,15 @@ def test_elsewhere_than_on_linux_the_system_contains_nothing(platform: str, monk
     assert not emulated.load("fxlsp.tracing.isolation.sandbox.seccomp").has_seccomp()
 
 
+@pytest.mark.parametrize(("platform", "limit"), [("linux", 1), ("darwin", 7), ("win32", 7)])
+def test_as_many_traces_run_at_once_as_the_system_says_that_there_are_cores(
+    platform: str, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emulated = Emulated(monkeypatch, platform)
+    emulated.give(os, cpu_count=lambda: 8, sched_getaffinity=lambda pid: {2, 5})
+    assert emulated.load("fxlsp.engine.running.schedule").default_limit() == limit
+
+
 def test_macos_names_the_file_of_a_descriptor(mac: Emulated, tmp_path: Path) -> None:
     import fcntl
 

@@ -12,26 +12,25 @@ import pytest_asyncio
 
 from dev.editors.chromium import Tab, browser_tab, find_chromium
 from fxlsp.report.report import Report
-from tests.tracing.conftest import worker, write
+from tests.tracing.conftest import SharedWorker, forking_workers, worker, write
 
-__all__ = ["worker", "write"]
+__all__ = ["forking_workers", "worker", "write"]
 
 PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def early_exit(worker: Any) -> Report:
+def early_exit(forking_workers: SharedWorker) -> Report:
     """Return the report of a model of which torch.fx traces only the beginning."""
-    report: Report = worker.report(f"{PROJECT}/examples/early_exit.py:EarlyExit", "EarlyExit()", "torch.randn(8, 128)")
-    return report
+    model = f"{PROJECT}/examples/early_exit.py:EarlyExit"
+    return forking_workers.get().report(model, "EarlyExit()", "torch.randn(8, 128)")
 
 
 @pytest.fixture(scope="session")
-def resnet(worker: Any) -> Report:
+def resnet(forking_workers: SharedWorker) -> Report:
     """Return the report of a ResNet with three stages of two blocks."""
     inputs = "torch.randn(1, 3, 64, 64)"
-    report: Report = worker.report(f"{PROJECT}/examples/resnet.py:ResNet", "ResNet(10)", inputs)
-    return report
+    return forking_workers.get().report(f"{PROJECT}/examples/resnet.py:ResNet", "ResNet(10)", inputs)
 
 
 @pytest.fixture

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.tracing.conftest import worker, write
+from tests.tracing.conftest import forking_workers, worker, write
 
-__all__ = ["worker", "write"]
+__all__ = ["forking_workers", "worker", "write"]

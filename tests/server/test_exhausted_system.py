@@ -88,14 +88,14 @@ async def test_a_server_without_descriptors_answers_and_recovers(start: Start, t
 
 @pytest.mark.parametrize("which", ["supervisor", "server"])
 async def test_a_process_that_was_suspended_goes_on(which: str, start: Start, tmp_path: Path, mark: str) -> None:
-    client = await start(options={"limits": {"seconds": 3}})
+    client = await start(options={"limits": {"seconds": 6}})
     buffer = client.open(tmp_path / "net.py", NET)
     await client.until(lambda: client.hints(buffer), bool)
     pid = client.connection.pid if which == "server" else supervisor_of(client, mark)
     client.replace(buffer, "Linear(3, 4)", "Linear(3, 5)")
     os.kill(pid, signal.SIGSTOP)
     # Longer than the limit of a trace, shorter than the server waits for a supervisor that does not answer.
-    await asyncio.sleep(5)
+    await asyncio.sleep(8)
     os.kill(pid, signal.SIGCONT)
     await client.until(lambda: client.hints(buffer), lambda hints: hints.get("return self.fc(x)") == "(2, 5)")
     client.replace(buffer, "Linear(3, 5)", "Linear(3, 6)")

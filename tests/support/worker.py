@@ -51,8 +51,8 @@ class Worker:
         self._connection.settimeout(_SILENCE)
         self._messages = self._receive()
         self._ids = 0
-        self.is_hung = False
-        """Whether it did not answer: nothing more can be asked of it."""
+        self.is_lost = False
+        """Whether nothing more comes from it: it did not answer, or its connection has ended."""
         try:
             self.hello = next(self._messages)
         except BaseException:
@@ -61,14 +61,16 @@ class Worker:
 
     def _receive(self) -> Iterator[JsonMessage]:
         decoder = Decoder()
-        while data := self._received():
-            yield from decoder.feed(data)
+        try:
+            while data := self._received():
+                yield from decoder.feed(data)
+        finally:
+            self.is_lost = True
 
     def _received(self) -> bytes:
         try:
             return self._connection.recv(2**20)
         except TimeoutError:
-            self.is_hung = True
             raise AssertionError(f"the supervisor sent nothing for {_SILENCE:.0f} s:\n{stacks_below()}") from None
 
     def send(self, message: JsonMessage) -> None:

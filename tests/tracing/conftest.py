@@ -13,15 +13,15 @@ from tests.support.worker import Worker
 
 
 class SharedWorker:
-    """Worker that all tests of a session use, until one of them shows that it is hung: the next test has another."""
+    """Worker that all tests of a session use, until one of them loses it: the next test has another."""
 
     def __init__(self, start: Callable[[], Worker]) -> None:
         self._start = start
         self._worker: Worker | None = None
 
     def get(self) -> Worker:
-        if self._worker is not None and self._worker.is_hung:
-            # The test that found it has failed with its stacks.
+        if self._worker is not None and self._worker.is_lost:
+            # The test that lost it has failed with its stacks.
             with suppress(AssertionError):
                 self.close()
         if self._worker is None:
@@ -41,6 +41,7 @@ class SharedWorker:
 @pytest.fixture(scope="session")
 def forking_workers(warm: None) -> Iterator[SharedWorker]:
     shared = SharedWorker(lambda: Worker(warm=True))
+    shared.get()
     yield shared
     shared.close()
 
@@ -48,6 +49,7 @@ def forking_workers(warm: None) -> Iterator[SharedWorker]:
 @pytest.fixture(scope="session")
 def spawning_workers() -> Iterator[SharedWorker]:
     shared = SharedWorker(lambda: Worker(spawn=True))
+    shared.get()
     yield shared
     shared.close()
 

@@ -26,10 +26,15 @@ _RESOURCE_ADVICE = "The system has no resources left for it: close programs, the
 class StartError(Exception):
     """Error for an interpreter under which no supervisor can be started."""
 
-    def __init__(self, message: str, lost: bool = False) -> None:
-        """``lost``: whether another process or the system has killed the process, so that another start may succeed."""
+    def __init__(self, message: str, lost: bool = False, is_late: bool = False) -> None:
+        """
+        Args:
+            lost: whether another process or the system has killed the process, so that another start may succeed.
+            is_late: whether the process did not answer in time.
+        """
         super().__init__(message)
         self.lost = lost
+        self.is_late = is_late
         self.failure = Failure("", NO_INTERPRETER, message)
 
     @classmethod
@@ -67,7 +72,7 @@ async def _receive_hello(process: Process, python: str, seconds: float) -> WireM
             return WIRE.parse(message)
     except asyncio.TimeoutError:
         text = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
-        raise StartError(f"{text}{_last_output(process)} {_ADVICE}") from None
+        raise StartError(f"{text}{_last_output(process)} {_ADVICE}", is_late=True) from None
     except WireError as error:
         raise StartError(f"The worker under {python} does not use fxlsp's protocol ({error}). {_ADVICE}") from error
     raise await _exit_error(process, python)

@@ -193,6 +193,9 @@ class SupervisorClient:
             connection = await self._connect()
         except StartError as error:
             self._limit.record_death()
+            if error.is_late:
+                # Once more, for a pause: requests that wait meanwhile must not wait as long again, one after the other.
+                self._limit.record_death()
             self.failure = error.failure
             self._set_state(SupervisorState.FAILED)
             raise

@@ -50,7 +50,7 @@ class FileCache:
 def _unless_equal(cached: _CachedFile | None, document: Document | None) -> Document | None:
     """Return a document, or the cached one if that has the same text: its syntax tree is made already."""
     known = None if cached is None else cached.document
-    return known if known is not None and document is not None and known.text == document.text else document
+    return known if known == document else document
 
 
 def _read(path: str) -> Document | None:

@@ -26,10 +26,12 @@ _log = logging.getLogger("fxlsp.engine")
 def default_limit() -> int:
     """Return the number of traces that run at once: one core is left to the editor.
 
-    The cores are those that this process may use: in a container fewer than the machine has.
+    The cores are those that this process may use, which a cpuset may make fewer than the machine has.
     """
-    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return max(1, usable - 1)
+    cores = os.cpu_count() or 1
+    if sys.platform == "linux":
+        cores = min(cores, len(os.sched_getaffinity(0)))
+    return max(1, cores - 1)
 
 
 @dataclass(slots=True)

@@ -352,6 +352,22 @@ async def test_a_start_that_fails_again_and_again_is_not_repeated_for_each_reque
     assert supervisor.state is SupervisorState.FAILED
 
 
+async def test_requests_that_wait_for_a_start_that_takes_too_long_do_not_wait_for_another(
+    make: Make, tmp_path: Path
+) -> None:
+    states: list[SupervisorState] = []
+    supervisor: SupervisorClient = make(
+        "hangs",
+        handshake_seconds=0.5,
+        limit=RestartLimit(lambda: 0.0),
+        on_change=lambda: states.append(supervisor.state),
+    )
+    outcomes = await asyncio.gather(*(supervisor.trace(request(tmp_path)) for _ in range(3)))
+    outcomes.append(await supervisor.trace(request(tmp_path)))
+    assert all(outcome.failure is not None for outcome in outcomes)
+    assert states == [SupervisorState.STARTING, SupervisorState.FAILED]
+
+
 async def test_a_flood_of_output_neither_blocks_a_trace_nor_fills_the_log(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

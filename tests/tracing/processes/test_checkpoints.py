@@ -437,9 +437,9 @@ def test_no_process_is_left_when_the_supervisor_ends(ends: str, write: Callable[
     project.write(MODEL.replace("return self", "while True: pass\n        return self"))
     worker.ask(f"{project.path}:Net", *RECIPE, seconds=600)
     worker.next_stage("trace")
-    processes = descendants_of(worker.process.pid)
     # While it forks another process it has more descriptors than those by which it is known.
     eventually(lambda: checkpoints_of(worker))
+    processes = descendants_of(worker.process.pid)
     if ends == "killed":
         worker.process.kill()
     worker.close()

@@ -40,10 +40,10 @@ def with_junk_behind_answers(write):
     return writing
 
 def print_for_a_while():
-    # No started worker's supervisor ends it, so that it must end itself.
+    # For longer than a supervisor may be silent. No started worker's supervisor ends it, so that it must end itself.
     try:
         os.setsid()
-        for _ in range(400):
+        for _ in range(4000):
             os.write(1, b"x")
             time.sleep(0.05)
     finally:

@@ -63,7 +63,7 @@ def test_a_spawned_worker_needs_nothing_that_windows_lacks(
         report = spawned.report(write(ASKING) + ":Net", "Net()", "torch.randn(1, 4)")
         assert "FX304" in [problem.code for problem in report.problems]
         slow = write(MODEL.replace("return self.a(x)", "time.sleep(60)"), "slow.py")
-        message = spawned.answer(f"{slow}:Net", "Net()", "torch.randn(1, 4)", seconds=1)
+        message = spawned.answer(f"{slow}:Net", "Net()", "torch.randn(1, 4)", seconds=5)
         assert message["limit"] == "time"
         assert message["stack"][0]["file"] == slow
     finally:

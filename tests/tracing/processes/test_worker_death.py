@@ -191,7 +191,7 @@ def test_what_follows_a_failure_is_reported_as_unknown_where_following_it_takes_
                     pass
         """
     )
-    report = any_worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=3)
+    report = any_worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=10)
     assert [problem.code for problem in report.problems] == ["FX101", "FX905"]
     words = "The pass that goes on where torch.fx stops took too long: what lies behind that is not known"
     assert report.problems[1].message == words
