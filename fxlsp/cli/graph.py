@@ -68,7 +68,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("target", metavar="TARGET", help="file.py:Name or package.module:Name")
     parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
-    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
+    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call, or their sizes: '(1, 3, 32, 32)'")
     parser.add_argument("-o", "--output", metavar="FILE", help=".html or .svg; a page in your cache folder without it")
     parser.add_argument("--open", action="store_true", help="show it in the browser")
     parser.add_argument("--depth", metavar="N", type=int, help="how far modules are open at first, 0 for none")

@@ -22,7 +22,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("summary", help="show what each module of one model costs")
     parser.add_argument("target", metavar="TARGET", help="file.py:Name or package.module:Name")
     parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
-    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
+    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call, or their sizes: '(1, 3, 32, 32)'")
     parser.add_argument("--all", action="store_true", help="a row for each module, also for equal ones in a container")
     parser.add_argument("--format", choices=["table", "json"], default="table")
     add_project_options(parser)

@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("target", metavar="TARGET", nargs="?", help="file.py:Name or package.module:Name")
     parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
-    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
+    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call, or their sizes: '(1, 3, 32, 32)'")
     parser.add_argument("--format", choices=["table", "paths", "json"], default="table")
     add_frontends_option(parser)
     add_project_options(parser)

@@ -92,6 +92,18 @@ def test_inputs_alone_feed_the_model_that_is_written(fxlsp: Fxlsp, model_file: P
     assert requested_recipe(model_file.parent) == recipe
 
 
+@pytest.mark.parametrize(
+    ("sizes", "inputs"), [("(9, 3)", "torch.randn(9, 3)"), ("(9, 3), (1, 2)", "torch.randn(9, 3), torch.randn(1, 2)")]
+)
+def test_the_sizes_of_inputs_are_enough(
+    fxlsp: Fxlsp, model_file: Path, fake_python: str, sizes: str, inputs: str
+) -> None:
+    fxlsp("trace", "model.py:Net", "--init", "Net()", "--inputs", sizes, "--python", fake_python)
+    assert requested_recipe(model_file.parent) == {"init": "Net()", "inputs": inputs, "source": "option"}
+    fxlsp("trace", "model.py:Net", "--inputs", sizes, "--python", fake_python)
+    assert requested_recipe(model_file.parent)["inputs"] == inputs
+
+
 def test_another_way_to_make_the_model_is_not_fed_what_fits_the_written_one(
     fxlsp: Fxlsp, model_file: Path, fake_python: str
 ) -> None:

@@ -17,7 +17,7 @@ from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written, parse_recipe
+from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written, inputs_of_sizes, parse_recipe
 from fxlsp.source.text.documents import read_document
 from fxlsp.wire.messages import RecipeRequest, TraceRequest, TraceTarget
 
@@ -116,17 +116,19 @@ def job_recipes(job: CommandLineJob, target: CommandLineTarget, project: Project
     Raises:
         WrittenRecipeError: a comment or setting that it would be taken from is not a recipe.
     """
-    if job.init is not None and job.inputs is not None:
-        return (Recipe(job.init, job.inputs, "option"),)
+    # As in a comment, the sizes are enough.
+    inputs = None if job.inputs is None else inputs_of_sizes(job.inputs) or job.inputs
+    if job.init is not None and inputs is not None:
+        return (Recipe(job.init, inputs, "option"),)
     if job.init is not None:
         # Inputs written for another construction of the model need not fit this one.
         return (Recipe(job.init, None, "option"),)
     path = target.file or module_file(target)
     written = written_recipes(path, target.name, project) if path is not None else ()
-    if job.inputs is None:
+    if inputs is None:
         return written
     here = next((recipe for recipe in written if recipe.file is None), None)
-    return (Recipe(here.init if here is not None else "", job.inputs, "option"),)
+    return (Recipe(here.init if here is not None else "", inputs, "option"),)
 
 
 def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...]:

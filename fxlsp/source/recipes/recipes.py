@@ -130,14 +130,25 @@ def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = Fa
         instance: whether the model is an instance: ``name(...)`` then calls it rather than creates it.
     """
     expression = parse_expression(text)
-    sizes = _input_sizes(text)
-    if sizes is not None:
-        return Recipe("", ", ".join(f"torch.randn({', '.join(map(str, size))})" for size in sizes), source)
+    inputs = inputs_of_sizes(text)
+    if inputs is not None:
+        return Recipe("", inputs, source)
     if isinstance(expression, ast.Call) and (
         isinstance(expression.func, ast.Call) or (instance and dotted(expression.func) == name)
     ):
         return Recipe(*called_parts(text, expression), source)
     return Recipe(text if expression is None else as_written(text, expression), None, source)
+
+
+def inputs_of_sizes(text: str) -> str | None:
+    """Return the inputs of which a text gives the sizes alone; None for any other text.
+
+    Example:
+        >>> inputs_of_sizes("(1, 3), (1, 10)")
+        'torch.randn(1, 3), torch.randn(1, 10)'
+    """
+    sizes = _input_sizes(text)
+    return None if sizes is None else ", ".join(f"torch.randn({', '.join(map(str, size))})" for size in sizes)
 
 
 def _input_sizes(text: str) -> list[tuple[int, ...]] | None:

@@ -133,6 +133,11 @@ def is_batch_norm(operator: Operator) -> bool:
     return operator is torch.ops.aten.native_batch_norm.default
 
 
+def is_lstm_layer(operator: Operator) -> bool:
+    """Return whether an LSTM's layer dispatches to this operator on the CPU: oneDNN's, in one direction."""
+    return bool(overload_packet(operator).__name__ == "mkldnn_rnn_layer")
+
+
 def reads_number(operator: Operator) -> bool:
     """Return whether an operator reads the number of a tensor of one element, as ``item`` does."""
     return operator is torch.ops.aten._local_scalar_dense.default

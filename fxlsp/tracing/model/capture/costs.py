@@ -20,6 +20,7 @@ from ...isolation.torch_private import (
     fake_device,
     flop_formula,
     is_batch_norm,
+    is_lstm_layer,
     is_view,
     no_dispatch,
     overload_packet,
@@ -208,7 +209,24 @@ def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, obj
     formula = flop_formula(operator)
     if formula is not None:
         return int(formula(*args, **kwargs, out_val=output))
+    if is_lstm_layer(operator):
+        return _flops_of_lstm_layer(*args[:3])
     return 0 if _is_free(operator) else None
+
+
+def _flops_of_lstm_layer(steps: Any, input_weight: Any, state_weight: Any) -> int:
+    """Return the FLOPs of an LSTM's layer in one direction, which torch has no formula for.
+
+    They are those of the matrix products of which it consists where it is no operator of its own: at each step, the
+    input with the weights of the four gates, and the state with theirs.
+
+    Args:
+        steps: input of the shape (length, batch, features).
+        input_weight: weights of the shape (4 * hidden, features).
+        state_weight: weights of the shape (4 * hidden, hidden).
+    """
+    length, batch = steps.shape[:2]
+    return int(2 * length * batch * (input_weight.numel() + state_weight.numel()))
 
 
 def has_formula(operator: Operator) -> bool:
@@ -221,7 +239,7 @@ def has_formula(operator: Operator) -> bool:
 
 def is_costed(operator: Operator) -> bool:
     """Return whether :func:`flops_of` knows the FLOPs of an operator."""
-    return has_formula(operator) or _is_free(operator)
+    return has_formula(operator) or is_lstm_layer(operator) or _is_free(operator)
 
 
 @cache

@@ -24,6 +24,7 @@ from ..locations.expressions import name_span
 from ..locations.function_results import FunctionDefinition, FunctionResult, calls_assigned
 from ..locations.source_map import CallStack, SourceMap
 from .failures import text_of
+from .layer_results import is_always_made, layer_of_tuples, sequence_headline
 
 _NONE = type(None)
 _TYPES: Mapping[str, type] = {"tuple": tuple, "list": list, "NoneType": _NONE}
@@ -184,6 +185,10 @@ class _Search:
         """Yield what a call returns if that is of one of the types."""
         callee = _callee(call.func, here, self.source_map)
         if callee is None:
+            layer = layer_of_tuples(call.func, here.owner) if tuple in self.kinds else None
+            if layer is not None:
+                is_certain = is_always_made(layer, here.owner, self.source_map)
+                yield ReturnedValue(sequence_headline(what, tuple, f"layer `{layer}`", call), (), is_certain)
             return
         result = callee.result
         for kind in self.kinds:
@@ -204,8 +209,7 @@ def is_of_none(message: str) -> bool:
 def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: RunningFunction) -> str:
     name = ast.unparse(call.func)
     if kind is not _NONE:
-        returned = f"{what} is the {kind.__name__} that `{name}` returns, line {call.lineno}"
-        return f"{returned}: unpack it, or take the item that is meant"
+        return sequence_headline(what, kind, f"`{name}`", call)
     line = f"line {callee.definition.lineno}"
     if callee.file != here.code.co_filename:
         line = f"{line} of {os.path.basename(callee.file)}"

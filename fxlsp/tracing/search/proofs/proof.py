@@ -58,7 +58,10 @@ _CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _
 _SMALL = 32
 """Smaller arguments may be modes, counts or strides, of which the least may do something else."""
 _LARGEST_RANK = 5
+_OF_NUMBERS = ("call", "list", "tuple", "namespace")
+"""Kinds of what an argument may consist of."""
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
+_FRACTION = re.compile(r"0\.\d+")
 _MADE_BY_CODE = re.compile(r"[A-Za-z_][\w.]*\(\)")
 _DOUBLES = re.compile(r"\b(?:double|float64|DoubleTensor|set_default_dtype)\b")
 
@@ -84,7 +87,16 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
         return False
     if any(effects.of(other) == "other" for other in _of_other_types(trial)):
         return False
+    # Sizes may follow from a ratio.
+    if any(effects.of(other) != "same" for other in _with_other_fractions(trial)):
+        return False
     return _is_without_influence(trial, effects)
+
+
+def _with_other_fractions(trial: Trial) -> Iterator[Trial]:
+    for path, part in leaves(trial):
+        if path[0] == "init" and isinstance(part, Text) and _is_fraction(part):
+            yield changed(trial, path, Text(str(float(part.code) / 2)))
 
 
 def _is_always_returned(error: BaseException | None, places: SourceMap) -> bool:
@@ -236,19 +248,24 @@ def _values(trial: Trial) -> Iterator[tuple[_Number, int]]:
 
 def _is_all_sizes(trial: Trial) -> bool:
     """Return whether nothing was guessed but numbers, and inputs that are tensors and numbers."""
-    if any(path[0] == "init" and group.kind not in ("call", "list", "tuple") for path, group in groups(trial)):
+    if any(path[0] == "init" and group.kind not in _OF_NUMBERS for path, group in groups(trial)):
         # An object that was made up.
         return False
     is_said = isinstance(trial.init, Text)
     made = () if is_said else [part for path, part in leaves(trial) if path[0] == "init"]
     parts = [part for path, part in leaves(trial) if path[0] == "inputs"]
-    is_made = all(isinstance(part, Size) or _is_made_by_code(part) for part in made)
+    is_made = all(isinstance(part, Size) or _is_made_by_code(part) or _is_fraction(part) for part in made)
     return is_made and bool(parts) and all(isinstance(part, (Tensor, Size)) for part in parts)
 
 
 def _is_made_by_code(part: Guess) -> bool:
     """Return whether an argument is what the user's own code makes, such as a configuration by its defaults."""
     return isinstance(part, Text) and _MADE_BY_CODE.fullmatch(part.code) is not None
+
+
+def _is_fraction(part: Guess) -> bool:
+    """Return whether an argument is a number below 1, such as the rate of a dropout."""
+    return isinstance(part, Text) and _FRACTION.fullmatch(part.code) is not None
 
 
 def _are_small_arguments(trial: Trial, alike: list[_Number]) -> bool:

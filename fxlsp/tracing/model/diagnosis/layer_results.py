@@ -1,0 +1,53 @@
+"""Layers of torch that return a tuple whatever they are given, where one is used as if it returned a tensor."""
+
+from __future__ import annotations
+
+import ast
+from inspect import getattr_static
+
+import torch
+
+from ..locations.class_text import code_of, methods_of
+from ..locations.source_map import SourceMap
+
+_OF_TUPLES = (torch.nn.MultiheadAttention, torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN, torch.nn.LSTMCell)
+"""They return their result, and the weights or the state."""
+_CODES = frozenset(code_of(each.forward) for each in _OF_TUPLES)
+
+
+def sequence_headline(what: str, kind: type, by: str, call: ast.Call) -> str:
+    """Return one line about an operand that is the tuple or list of a call."""
+    returned = f"{what} is the {kind.__name__} that {by} returns, line {call.lineno}"
+    return f"{returned}: unpack it, or take the item that is meant"
+
+
+def layer_of_tuples(called: ast.expr, owner: torch.nn.Module | None) -> str | None:
+    """Return the name of the layer that a call runs, if that is one of torch's that always return a tuple; else None.
+
+    Args:
+        called: The function of the call: ``self.attention``.
+        owner: The module that is ``self``.
+    """
+    match called:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name) if owner is not None:
+            code = code_of(getattr_static(owner._modules.get(name), "forward", None))
+            return name if code is not None and code in _CODES else None
+    return None
+
+
+def is_always_made(name: str, owner: torch.nn.Module | None, source_map: SourceMap) -> bool:
+    """Return whether the constructor assigns an attribute once, and whatever it is given.
+
+    Elsewhere other arguments may choose another layer.
+    """
+    if owner is None:
+        return False
+    methods = methods_of(type(owner), source_map)
+    stores = [(method, node) for method in methods for node in method.attributes(ast.Store) if node.attr == name]
+    if len(stores) != 1:
+        return False
+    method, node = stores[0]
+    return any(
+        isinstance(statement, ast.Assign) and statement.targets == [node] and isinstance(statement.value, ast.Call)
+        for statement in (method.definition.body if method.name == "__init__" else ())
+    )
