@@ -79,11 +79,14 @@ def _connect(server: Server) -> None:
         server.steady_hints = steady
         typing.subscribe(_guarded_call(steady.rested))
         server.engine.subscribe(_guarded(lambda change: steady.follow(server.engine.snapshot.documents, change.edit)))
+    server.engine.subscribe(_guarded(server.related_texts.follow))
     publishers = (of_workspace.update, problems.update, of_settings.update)
     for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(listener))
     for on_rest in (of_workspace.rested, problems.rested, of_settings.rested):
         typing.subscribe(_guarded_call(on_rest))
+    for on_read in (of_workspace.rested, problems.rested):
+        server.related_texts.subscribe(_guarded_call(on_read))
 
 
 def _guarded_call(listener: Callable[[], None]) -> Callable[[], None]:

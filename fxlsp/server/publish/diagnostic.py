@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from functools import lru_cache
 
 from lsprotocol import types
 
@@ -14,7 +12,6 @@ from fxlsp.report.code_records import Severity, Trait
 from fxlsp.report.codes import codes_with, page_url
 from fxlsp.server.shared.server import Server
 from fxlsp.server.shared.text_documents import TextDocument, text_document_at
-from fxlsp.source.text.documents import Document, read_document
 
 SOURCE = "fxlsp"
 
@@ -51,23 +48,7 @@ def _page(code: str) -> types.CodeDescription:
 
 def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterator[types.DiagnosticRelatedInformation]:
     for place in problem.related:
-        document = snapshot.documents.get(place.path) or _on_disk(place.path)
+        document = snapshot.documents.get(place.path) or server.related_texts.document(place.path)
         if document is not None:
             location = text_document_at(document, place.span.line, server.encoding).location(place.span)
             yield types.DiagnosticRelatedInformation(location=location, message=place.message)
-
-
-def _on_disk(path: str) -> Document | None:
-    """Return the text of a file that is not open, such as a library's.
-
-    None if it cannot be read.
-    """
-    try:
-        return _of_version(path, os.stat(path).st_mtime_ns)
-    except (OSError, UnicodeDecodeError, SyntaxError):
-        return None
-
-
-@lru_cache(maxsize=16)
-def _of_version(path: str, _modified: int) -> Document:
-    return read_document(path)

@@ -15,6 +15,7 @@ from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.shared.capabilities import Support
 from fxlsp.server.shared.protocol import Protocol
+from fxlsp.server.shared.related_texts import RelatedTexts
 from fxlsp.server.shared.text_documents import TextDocument, text_document_at, text_document_by_uri
 from fxlsp.server.typing.problem_feed import ProblemFeed
 from fxlsp.server.typing.steady_hints import SteadyHints
@@ -54,6 +55,7 @@ class Server(LanguageServer):
         """Set when the transport must read no further message."""
         self.disk = FileCache()
         """Files that are not open, for answers that lead to one."""
+        self.related_texts = RelatedTexts(self.disk)
         self.steady_hints: SteadyHints | None = None
         """For an editor that accepts refresh requests for hints; else None."""
         self.typing_state = TypingState()
@@ -90,6 +92,7 @@ class Server(LanguageServer):
     async def close(self) -> None:
         """End every process of the session."""
         self.typing_state.close()
+        await self.related_texts.close()
         if self._engine is not None:
             await self._engine.shutdown()
             self._engine = None
