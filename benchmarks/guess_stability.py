@@ -14,14 +14,15 @@ import asyncio
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
-from benchmarks.broken_models import MODELS, BrokenModel, Mistake
-from benchmarks.planted.hosts import published_source
+from benchmarks.mistakes.broken_model import BrokenModel, Host, Mistake
+from benchmarks.mistakes.hosts import published_source
+from benchmarks.mistakes.sizes import MODELS
 from fxlsp.engine.running.engine import Engine
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import ModelState
@@ -142,43 +143,42 @@ def _with_line(random: Random, text: str) -> str:
     return "".join(lines)
 
 
-async def reported(models: tuple[BrokenModel, ...]) -> tuple[list[str], list[str]]:
+async def reported(models: Iterable[tuple[Host, tuple[Mistake, ...]]]) -> tuple[list[str], list[str]]:
     """Return the mistakes that were reported with the inputs of before, and those that were not."""
     right: list[str] = []
     wrong: list[str] = []
-    for model in models:
+    for host, mistakes in models:
         with tempfile.TemporaryDirectory() as folder:
-            session = Session(Path(folder), "net.py", model.text)
+            session = Session(Path(folder), "net.py", host.text)
             await session.settled()
             before = session.recipes()
-            for mistake in model.mistakes:
-                why = await _why_not(session, model, mistake, before)
-                (wrong if why else right).append(f"{mistake.kind} in {model.name}: {why}")
+            for mistake in mistakes:
+                why = await _why_not(session, host.broken(mistake), before)
+                (wrong if why else right).append(f"{mistake.kind} in {host.name}: {why}")
             await session.close()
     return right, wrong
 
 
-async def _why_not(session: Session, model: BrokenModel, mistake: Mistake, before: Recipes) -> str:
+async def _why_not(session: Session, broken: BrokenModel, before: Recipes) -> str:
     """Put in a mistake and undo it; return what is wrong with what is shown, or nothing."""
-    assert mistake.old in model.text, mistake
-    session.set_text(model.text.replace(mistake.old, mistake.new, 1))
+    session.set_text(broken.text)
     await session.settled()
     reports = [state.report for state in session.states if state.report is not None]
-    problems = [each for report in reports for each in report.problems]
-    codes, broken = {problem.code for problem in problems}, session.recipes()
-    session.set_text(model.text)
+    is_reported = any(broken.is_reported_by(each) for report in reports for each in report.problems)
+    found = session.recipes()
+    session.set_text(broken.host.text)
     await session.settled()
     left = [each.code for state in session.states if state.report is not None for each in state.report.problems]
     if session.recipes() != before or left:
         return f"undone it is {session.recipes()} with {left}"
-    if codes.isdisjoint({"FX401", "FX403"}):
-        return f"not reported with {broken}"
-    return f"reported with {broken} instead of {before}" if broken != before else ""
+    if not is_reported:
+        return f"not reported with {found}"
+    return f"reported with {found} instead of {before}" if found != before else ""
 
 
 def _sources() -> dict[str, str]:
     """Return the texts of the small models, and of files of torchvision."""
-    texts = {f"{number}.py": model.text for number, model in enumerate(MODELS)}
+    texts = {f"{number}.py": host.text for number, (host, _) in enumerate(MODELS)}
     if find_spec("torchvision") is not None:
         texts.update({f"{name}_.py": published_source(name) for name in TORCHVISION})
     return texts

@@ -2,8 +2,8 @@
 
 ``python -m dev.editors.vscode.gallery FOLDER PICTURES`` opens each Python file of a folder, waits for its problems, and
 writes ``NAME-dark.png`` and ``NAME-light.png``, with the list of problems below the text, and ``NAME-dark-hover.png``
-and ``NAME-light-hover.png``, with the mouse on the first problem. ``python -m benchmarks.mistake_table --write FOLDER``
-makes files to look at.
+and ``NAME-light-hover.png``, with the mouse on the first problem. Files to look at are made
+by ``python -m benchmarks.mistakes table --write FOLDER``.
 """
 
 from __future__ import annotations

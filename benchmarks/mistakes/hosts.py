@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-MARK = "  # <-"
-"""End of the line on which a problem belongs."""
+from benchmarks.mistakes.broken_model import FORWARD, INIT, BrokenModel, Edit, Host, Mistake
+
+KINDS = ("small", "middle", "published")
 INPUTS = "torch.randn(2, 3, 64, 64)"
+"""For all hosts."""
+_INITIALISES = "super().__init__()"
 
 _HEAD = """\
 import torch
@@ -115,55 +118,43 @@ def net():
 """
 
 
-@dataclass(frozen=True)
-class Host:
-    """Model whose text has places for snippets, at which a variable holds features of the shape (batch, width)."""
+def snippets(init: str, forward: str, initialises: str = _INITIALISES) -> tuple[Edit, ...]:
+    """Return edits after which ``forward`` returns, so that nothing fails behind the snippets.
 
-    name: str
-    text: str
-    variable: str
-    width: str
-    """Expression for the width in the constructor."""
-    features: int
-    """Its value."""
-
-    def planted(self, init: str, forward: str, replaced: tuple[tuple[str, str], ...] = ()) -> str:
-        """Return the text with snippets, which may name ``{x}``, ``{w}`` and ``{n}``, the width as a number."""
-        text = self.text
-        for old, new in replaced:
-            text = _replaced_in_root(text, old, new)
-        for place, snippet in (("# init", init), ("# forward", forward)):
-            named = snippet.replace("{x}", self.variable).replace("{w}", self.width)
-            named = named.replace("{n}", str(self.features))
-            found = re.search(rf"^( *){place}\n", text, re.MULTILINE)
-            assert found is not None
-            text = text[: found.start()] + _indented(named, found[1]) + text[found.end() :]
-        return text
+    Args:
+        init: in the constructor of the root; may name ``{w}``, the width of the features.
+        forward: in its ``forward``; may name ``{x}``, the features, and ``{n}``, their width as a number.
+        initialises: in the place of the root's ``super().__init__()``.
+    """
+    if not any(line.startswith("return ") for line in forward.splitlines()):
+        forward = f"{forward}\nreturn {{x}}"
+    edits = (Edit(_INITIALISES, initialises), Edit(INIT, init), Edit(FORWARD, forward))
+    return tuple(edit for edit in edits if edit.new)
 
 
-def _replaced_in_root(text: str, old: str, new: str) -> str:
-    """Return the text with a replacement in the class that has the places for snippets."""
-    start = text.rindex("\nclass ", 0, text.index("# init"))
-    assert old in text[start:], old
-    return text[:start] + text[start:].replace(old, new, 1)
-
-
-def _indented(snippet: str, indentation: str) -> str:
-    return "".join(f"{indentation}{line}\n" if line else "\n" for line in snippet.splitlines())
+def planted(mistakes: Sequence[Mistake], kinds: Iterable[str]) -> Iterator[BrokenModel]:
+    """Yield each mistake in one host of each kind, the hosts of a kind in turns."""
+    for kind in kinds:
+        hosts = _hosts(kind)
+        yield from (hosts[number % len(hosts)].broken(mistake) for number, mistake in enumerate(mistakes))
 
 
 @cache
-def hosts() -> dict[str, list[Host]]:
-    """Return the hosts by their kind; of published ones a snippet is planted into one, in turns."""
-    return {
-        "small": [Host("small", _HEAD + _HELPERS + _SMALL, "x", "8", 8)],
-        "middle": [Host("unet", _HEAD + _HELPERS + _MIDDLE, "x", "width", 8)],
-        "published": [
-            _published("resnet", "ResNet(BasicBlock, [1, 1, 1, 1])", "x", "512 * block.expansion", 512),
-            _published("mobilenetv2", "MobileNetV2(inverted_residual_setting=[[1, 16, 1, 1]])", "x", "1280", 1280),
-            _published("densenet", "DenseNet(8, (2, 2), 16)", "out", "num_features", 32),
-        ],
-    }
+def _hosts(kind: str) -> tuple[Host, ...]:
+    if kind == "small":
+        return (_host(kind, "small", _HEAD + _HELPERS + _SMALL, "x", "8", 8),)
+    if kind == "middle":
+        return (_host(kind, "unet", _HEAD + _HELPERS + _MIDDLE, "x", "width", 8),)
+    return (
+        _published("resnet", "ResNet(BasicBlock, [1, 1, 1, 1])", "x", "512 * block.expansion", 512),
+        _published("mobilenetv2", "MobileNetV2(inverted_residual_setting=[[1, 16, 1, 1]])", "x", "1280", 1280),
+        _published("densenet", "DenseNet(8, (2, 2), 16)", "out", "num_features", 32),
+    )
+
+
+def _host(kind: str, name: str, text: str, variable: str, width: str, features: int) -> Host:
+    """Return a host in which a variable holds features of the shape (batch, width)."""
+    return Host(kind, name, text, "net()", (("{x}", variable), ("{w}", width), ("{n}", str(features))))
 
 
 def published_source(name: str) -> str:
@@ -189,4 +180,4 @@ def _published(name: str, made: str, variable: str, width: str, features: int) -
     if found is None:
         raise ValueError(f"{name}.py has no place for a snippet")
     text = f"{text[: found.end()]}{found[1]}# forward\n{text[found.end() :]}"
-    return Host(name, f"{text}\n\ndef net():\n    return {made}\n", variable, width, features)
+    return _host("published", name, f"{text}\n\ndef net():\n    return {made}\n", variable, width, features)

@@ -1,12 +1,17 @@
-"""Snippets that look like mistakes and are none: none of FX4xx and FX6xx may be reported."""
+"""Snippets that look like mistakes and are none: a report of one is a false alarm."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_EXTRA = "self.extra = nn.Linear({w}, {w})"
+from benchmarks.mistakes.broken_model import Mistake
+from benchmarks.mistakes.hosts import snippets
+from benchmarks.mistakes.planted import EXTRA, LIST, OWN
+from fxlsp.report.codes import GRAPH_FAILS, RECORDS
 
-LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
+# A graph that fails where its model catches the failure is what torch.fx makes of it.
+_ALARMS = tuple(code for code in RECORDS if code.startswith(("FX4", "FX6", "FX9")) and code != GRAPH_FAILS)
+_SNIPPETS: Mapping[str, tuple[str, str]] = {
     "attribute that is tested": ("", "{x} = {x} * self.scale if hasattr(self, 'scale') else {x}"),
     "attribute with a default": ("", "{x} = {x} * getattr(self, 'scale', 2.0)"),
     "attribute that is caught": (
@@ -20,20 +25,17 @@ LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
     "branch that never runs": ("self.fast = False", "{x} = fused({x}) if self.fast else {x} * 1"),
     "shape that is set in forward": ("", "self.last = {x}.shape\n{x} = {x}.reshape(self.last)"),
     "keyword call": ("self.pair = Pair({w})", "{x} = self.pair(skip={x}, x={x})"),
-    "default argument": ("self.own = Own({w})", "{x} = self.own({x})"),
-    "method of a module": ("self.own = Own({w})", "{x} = self.own.twice({x})"),
-    "last of a list": ("self.extra = nn.ModuleList([nn.Linear({w}, {w})])", "{x} = self.extra[-1]({x})"),
+    "default argument": (OWN, "{x} = self.own({x})"),
+    "method of a module": (OWN, "{x} = self.own.twice({x})"),
+    "last of a list": (LIST, "{x} = self.extra[-1]({x})"),
     "item of a sequence": ("self.extra = nn.Sequential(nn.Linear({w}, {w}))", "{x} = self.extra[0]({x})"),
     "slice of a sequence": ("self.extra = nn.Sequential(nn.Linear({w}, {w}), nn.ReLU())", "{x} = self.extra[:1]({x})"),
     "iterated sequence": (
         "self.extra = nn.Sequential(nn.Linear({w}, {w}))",
         "for layer in self.extra:\n    {x} = layer({x})",
     ),
-    "length of a list": (
-        "self.extra = nn.ModuleList([nn.Linear({w}, {w})])",
-        "{x} = self.extra[0]({x}) * len(self.extra)",
-    ),
-    "weight of a layer": (_EXTRA, "{x} = {x} @ self.extra.weight"),
+    "length of a list": (LIST, "{x} = self.extra[0]({x}) * len(self.extra)"),
+    "weight of a layer": (EXTRA, "{x} = {x} @ self.extra.weight"),
     "function as attribute": ("self.act = F.relu", "{x} = self.act({x})"),
     "function by name": ("self.act = getattr(torch, 'tanh')", "{x} = self.act({x})"),
     "unpacked pair of layers": (
@@ -43,9 +45,9 @@ LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
     "unpacked sizes": ("self.sizes = (1, 2)", "low, high = self.sizes\n{x} = {x} * high - low"),
     "unpacked shape": ("", "b, c = {x}.shape\n{x} = {x}.view(b, c)"),
     "unpacked with a star": ("", "b, *rest = {x}.shape\n{x} = {x}.view(b, *rest)"),
-    "layer in a variable": (_EXTRA, "layer = self.extra\n{x} = layer({x})"),
+    "layer in a variable": (EXTRA, "layer = self.extra\n{x} = layer({x})"),
     "layer passed to a function": (
-        _EXTRA,
+        EXTRA,
         "def run(layer, value):\n    return layer(value)\n\n{x} = run(self.extra, {x})",
     ),
     "optional layer": (
@@ -61,10 +63,10 @@ LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
     "negative dimension": ("", "{x} = torch.softmax({x}, dim=-1)"),
     "cat along the batch": ("", "{x} = torch.cat([{x}, {x}], 0)"),
     "cat of other widths": (
-        _EXTRA,
+        EXTRA,
         "{x} = torch.cat([{x}, self.extra({x})[:, :3]], 1)[:, :3]\n{x} = F.pad({x}, (0, {n} - 3))",
     ),
-    "two types": (_EXTRA, "{x} = self.extra({x}) * {x}.argmax(1, keepdim=True)"),
+    "two types": (EXTRA, "{x} = self.extra({x}) * {x}.argmax(1, keepdim=True)"),
     "bool mask": ("", "{x} = {x} * ({x} > 0)"),
     "half and back": ("", "{x} = {x}.double().float()"),
     "embedding of indices": ("self.embedding = nn.Embedding({w}, {w})", "{x} = {x} + self.embedding({x}.argmax(1))"),
@@ -115,8 +117,8 @@ LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
         "training = True\nself.fast = training",
         "{x} = {x} * 2 if self.training else {x} * 1",
     ),
-    "returned early": (_EXTRA, "if {x} is None:\n    return None\n{x} = self.extra({x})"),
-    "returned features": (_EXTRA, "return {x}, self.extra({x})"),
+    "returned early": (EXTRA, "if {x} is None:\n    return None\n{x} = self.extra({x})"),
+    "returned features": (EXTRA, "return {x}, self.extra({x})"),
     "returned shape": ("", "return {'features': {x}, 'size': {x}.shape}"),
     "softmax of the output": ("", "return torch.softmax({x}, dim=1)"),
     "softmax beside a loss": ("", "p = torch.softmax({x}, dim=1)\nreturn p, F.cross_entropy({x}, {x}.argmax(1))"),
@@ -130,3 +132,7 @@ LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
         "return F.cross_entropy({x}, torch.softmax({x}.detach(), dim=1))",
     ),
 }
+LOOK_ALIKES = tuple(
+    Mistake(kind, snippets(*each), _ALARMS, ("error", "warning"), "anywhere", is_look_alike=True)
+    for kind, each in _SNIPPETS.items()
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from benchmarks.mistakes.broken_model import Edit, Host, Mistake
 
 _HEAD = """\
 import torch
@@ -15,30 +15,17 @@ class Net(nn.Module):
 """
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A replacement in a model's text that makes it fail."""
-
-    kind: str
-    """``view``, ``reshape``, ``cat``, ``broadcast`` or ``Linear``."""
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
-class BrokenModel:
-    """A model that runs, and the mistakes to put in one at a time."""
-
-    name: str
-    text: str
-    mistakes: tuple[Mistake, ...]
-
-
-def _model(name: str, made: str, signature: str, run: str, *mistakes: tuple[str, str, str]) -> BrokenModel:
+def _model(
+    name: str, made: str, signature: str, run: str, *mistakes: tuple[str, str, str]
+) -> tuple[Host, tuple[Mistake, ...]]:
     constructor = "".join(f"        {line}\n" for line in made.splitlines())
     forward = "".join(f"        {line}\n" for line in run.splitlines())
     text = f"{_HEAD}{constructor}\n    def forward(self, {signature}):\n{forward}"
-    return BrokenModel(name, text, tuple(Mistake(*each) for each in mistakes))
+    broken = (
+        Mistake(kind, (Edit(old, new),), ("FX401", "FX403"), ("error", "warning", "info", "hint"), "anywhere")
+        for kind, old, new in mistakes
+    )
+    return Host("small", name, text, "Net()"), tuple(broken)
 
 
 MODELS = (
