@@ -47,6 +47,8 @@ class Input:
     async def close(self) -> None:
         while not self.ended:
             await self.reader.readline()
+            # Behind the end of its input it does not wait, and nothing else of the loop would run.
+            await asyncio.sleep(0)
         self._stream.close()
 
 
