@@ -74,7 +74,7 @@ ORDERS = {
     """,
     "tracing/model/diagnosis": """
         machine, misspelt, local_variables, guessed_branches
-        failures, constructor_mistakes
+        failures, constructor_mistakes, layer_results
         own_mistakes, returned_values, guess_severity
     """,
     "tracing/search": """
@@ -223,7 +223,7 @@ ORDERS = {
     """,
     "server/shared": """
         capabilities, command_names, protocol, text_documents
-        markup, target_locations
+        markup, related_texts, target_locations
         server
         configuration
     """,

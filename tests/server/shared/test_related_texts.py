@@ -140,5 +140,5 @@ async def test_a_problem_names_its_place_in_a_file_that_is_not_open(start: Start
     (tmp_path / "layers.py").write_text(LAYERS, encoding="utf-8")
     client = await start()
     buffer = client.open(tmp_path / "net.py", MODEL)
-    places = await client.until(lambda: related_places(client, buffer), bool)
-    assert ("layers.py", {"line": 6, "character": 18}) in (places or ())
+    made = ("layers.py", {"line": 6, "character": 18})
+    await client.until(lambda: related_places(client, buffer), lambda places: made in places)

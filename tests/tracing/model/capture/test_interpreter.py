@@ -10,6 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 
+@pytest.mark.filterwarnings("ignore:TF32 acceleration")
 @pytest.mark.parametrize(
     ("layer", "shape"),
     [
