@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dev.rpc import Json
 from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.server.shared.related_texts import RelatedTexts
@@ -77,11 +76,11 @@ def counted(texts: RelatedTexts) -> Callable[[], int]:
     return lambda: len(changes)
 
 
-async def related_places(client: Client, buffer: Buffer) -> list[tuple[str, Json]]:
-    """Return the file and the start of each related place of a document's problems."""
+async def related_places(client: Client, buffer: Buffer) -> list[tuple[str, int]]:
+    """Return the file and the line, from 0, of each related place of a document's problems."""
     problems = await client.problems(buffer) or ()
     locations = [each["location"] for problem in problems for each in problem.get("relatedInformation", ())]
-    return [(Path(each["uri"]).name, each["range"]["start"]) for each in locations]
+    return [(Path(each["uri"]).name, each["range"]["start"]["line"]) for each in locations]
 
 
 async def test_nobody_waits_for_a_disk_and_subscribers_learn_of_its_answer(
@@ -140,5 +139,5 @@ async def test_a_problem_names_its_place_in_a_file_that_is_not_open(start: Start
     (tmp_path / "layers.py").write_text(LAYERS, encoding="utf-8")
     client = await start()
     buffer = client.open(tmp_path / "net.py", MODEL)
-    made = ("layers.py", {"line": 6, "character": 18})
+    made = ("layers.py", 6)
     await client.until(lambda: related_places(client, buffer), lambda places: made in places)
