@@ -93,7 +93,12 @@ def test_inputs_alone_feed_the_model_that_is_written(fxlsp: Fxlsp, model_file: P
 
 
 @pytest.mark.parametrize(
-    ("sizes", "inputs"), [("(9, 3)", "torch.randn(9, 3)"), ("(9, 3), (1, 2)", "torch.randn(9, 3), torch.randn(1, 2)")]
+    ("sizes", "inputs"),
+    [
+        ("(9, 3)", "torch.randn(9, 3)"),
+        ("(9, 3), (1, 2)", "torch.randn(9, 3), torch.randn(1, 2)"),
+        pytest.param("9, 3", "9, 3", id="two numbers"),
+    ],
 )
 def test_the_sizes_of_inputs_are_enough(
     fxlsp: Fxlsp, model_file: Path, fake_python: str, sizes: str, inputs: str

@@ -17,7 +17,7 @@ from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written, inputs_of_sizes, parse_recipe
+from fxlsp.source.recipes.recipes import FoundRecipe, RecordedRun, find_written, option_inputs, parse_recipe
 from fxlsp.source.text.documents import read_document
 from fxlsp.wire.messages import RecipeRequest, TraceRequest, TraceTarget
 
@@ -116,8 +116,7 @@ def job_recipes(job: CommandLineJob, target: CommandLineTarget, project: Project
     Raises:
         WrittenRecipeError: a comment or setting that it would be taken from is not a recipe.
     """
-    # As in a comment, the sizes are enough.
-    inputs = None if job.inputs is None else inputs_of_sizes(job.inputs) or job.inputs
+    inputs = None if job.inputs is None else option_inputs(job.inputs)
     if job.init is not None and inputs is not None:
         return (Recipe(job.init, inputs, "option"),)
     if job.init is not None:

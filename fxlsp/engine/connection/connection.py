@@ -18,6 +18,7 @@ from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment, Report
 from fxlsp.wire.frames import WireError, text_digest
 from fxlsp.wire.messages import (
+    START_SECONDS,
     WIRE,
     Cancel,
     EarlyReport,
@@ -39,9 +40,6 @@ OnStage = Callable[[str], None]
 
 _GRACE_SECONDS = 15.0
 """Time after the limit of a trace in which the supervisor must end it and report; then the supervisor is killed."""
-
-_SPAWN_SECONDS = 60.0
-"""Additional time where the supervisor spawns its workers: a trace may wait until one has imported torch."""
 
 _END_SECONDS = 1.0
 """Time in which a process that closed its stream must end."""
@@ -85,7 +83,8 @@ class Connection:
             hello: that message.
             executor: decodes large reports; None is the loop's own.
         """
-        self._grace_seconds = _GRACE_SECONDS if hello.fork else _GRACE_SECONDS + _SPAWN_SECONDS
+        # Where the supervisor spawns its workers, a trace may wait until one has imported torch.
+        self._grace_seconds = _GRACE_SECONDS if hello.fork else _GRACE_SECONDS + START_SECONDS
         self.process = process
         self.environment = Environment(hello.python, hello.torch)
         self.contained = hello.contained

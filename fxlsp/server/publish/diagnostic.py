@@ -48,7 +48,7 @@ def _page(code: str) -> types.CodeDescription:
 
 def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterator[types.DiagnosticRelatedInformation]:
     for place in problem.related:
-        document = snapshot.documents.get(place.path) or server.related_texts.document(place.path)
+        document = snapshot.document(place.path) or server.related_texts.document(place.path)
         if document is not None:
             location = text_document_at(document, place.span.line, server.encoding).location(place.span)
             yield types.DiagnosticRelatedInformation(location=location, message=place.message)

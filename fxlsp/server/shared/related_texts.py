@@ -14,8 +14,8 @@ from fxlsp.engine.running.engine import SnapshotChange
 from fxlsp.engine.running.file_cache import FileCache
 from fxlsp.source.text.documents import Document
 
-_MOST_TEXTS = 64
-"""Limit of known texts."""
+_MOST_TEXTS = 1024
+"""Limit of known texts: above what the problems of all open files name together, since a text is read once a trace."""
 
 
 class RelatedTexts:

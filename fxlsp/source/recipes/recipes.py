@@ -130,7 +130,7 @@ def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = Fa
         instance: whether the model is an instance: ``name(...)`` then calls it rather than creates it.
     """
     expression = parse_expression(text)
-    inputs = inputs_of_sizes(text)
+    inputs = _inputs_of_sizes(text)
     if inputs is not None:
         return Recipe("", inputs, source)
     if isinstance(expression, ast.Call) and (
@@ -140,7 +140,14 @@ def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = Fa
     return Recipe(text if expression is None else as_written(text, expression), None, source)
 
 
-def inputs_of_sizes(text: str) -> str | None:
+def option_inputs(text: str) -> str:
+    """Return the inputs that an option gives, also by their sizes; numbers without brackets are inputs themselves."""
+    expression = parse_expression(f"[{text}\n]")
+    is_bare = isinstance(expression, ast.List) and any(isinstance(each, ast.Constant) for each in expression.elts)
+    return text if is_bare else _inputs_of_sizes(text) or text
+
+
+def _inputs_of_sizes(text: str) -> str | None:
     """Return the inputs of which a text gives the sizes alone; None for any other text.
 
     Example:

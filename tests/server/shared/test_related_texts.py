@@ -112,6 +112,16 @@ async def test_a_file_is_read_once_until_a_trace_may_have_read_a_newer_text(
     assert (len(disk.asked), changes()) == (2, 2)
 
 
+async def test_as_many_texts_are_known_as_a_workspace_with_many_problems_needs(
+    texts: RelatedTexts, disk: SlowDisk, tmp_path: Path
+) -> None:
+    paths = [tmp_path / f"layers{number}.py" for number in range(200)]
+    for path in paths:
+        path.write_text("a = 1\n", encoding="utf-8")
+    disk.answers.set()
+    await eventually_async(lambda: all(text_of(texts, path) for path in paths))
+
+
 async def test_an_unchanged_text_is_no_change(texts: RelatedTexts, disk: SlowDisk, tmp_path: Path) -> None:
     path, changes = tmp_path / "layers.py", counted(texts)
     disk.answers.set()

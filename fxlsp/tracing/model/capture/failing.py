@@ -15,6 +15,7 @@ from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ..building.construction import Constructions
 from ..diagnosis.failures import innermost_of_workspace, operation_problem, text_of
+from ..diagnosis.layer_results import sequence_headline
 from ..diagnosis.own_mistakes import is_mistaken_operation, layer_as_tensor
 from ..diagnosis.returned_values import returned_value, running_functions
 from ..locations.code_origin import is_installed
@@ -130,16 +131,15 @@ class FailingNodes:
             held = None if value is None else value.output
             if not isinstance(held, (tuple, list)) or isinstance(held, torch.Size) or operand.op == "placeholder":
                 continue
-            kind = "tuple" if isinstance(held, tuple) else "list"
-            if kind not in text_of(error) and type(held).__name__ not in text_of(error):
+            kind = tuple if isinstance(held, tuple) else list
+            if kind.__name__ not in text_of(error) and type(held).__name__ not in text_of(error):
                 continue
             made = self._nodes[operand]
             is_layer = operand.op == "call_module"
             by = f"layer `{layer_name(str(operand.target))}`" if is_layer else f"`{_function_name(operand)}`"
             place = _first_of_workspace([step.location for step in made.stack][::-1])
-            where = f", line {place.line}" if place is not None else ""
             what = f"`{names[operand]}`" if operand in names else "an operand"
-            return f"{what} is the {kind} that {by} returns{where}: unpack it, or take the item that is meant"
+            return sequence_headline(what, kind, by, None if place is None else place.line)
         return ""
 
     def _related(

@@ -15,10 +15,10 @@ _OF_TUPLES = (torch.nn.MultiheadAttention, torch.nn.LSTM, torch.nn.GRU, torch.nn
 _CODES = frozenset(code_of(each.forward) for each in _OF_TUPLES)
 
 
-def sequence_headline(what: str, kind: type, by: str, call: ast.Call) -> str:
-    """Return one line about an operand that is the tuple or list of a call."""
-    returned = f"{what} is the {kind.__name__} that {by} returns, line {call.lineno}"
-    return f"{returned}: unpack it, or take the item that is meant"
+def sequence_headline(what: str, kind: type, by: str, line: int | None) -> str:
+    """Return one line about an operand that is the tuple or list of a call in a line, if that is known."""
+    where = "" if line is None else f", line {line}"
+    return f"{what} is the {kind.__name__} that {by} returns{where}: unpack it, or take the item that is meant"
 
 
 def layer_of_tuples(called: ast.expr, owner: torch.nn.Module | None) -> str | None:
@@ -36,18 +36,27 @@ def layer_of_tuples(called: ast.expr, owner: torch.nn.Module | None) -> str | No
 
 
 def is_always_made(name: str, owner: torch.nn.Module | None, source_map: SourceMap) -> bool:
-    """Return whether the constructor assigns an attribute once, and whatever it is given.
+    """Return whether the constructor assigns an attribute once, by its class, and whatever it is given.
 
-    Elsewhere other arguments may choose another layer.
+    Elsewhere other arguments may choose another layer, also in a function that makes it.
     """
     if owner is None:
         return False
+    made = type(owner._modules.get(name)).__name__
     methods = methods_of(type(owner), source_map)
     stores = [(method, node) for method in methods for node in method.attributes(ast.Store) if node.attr == name]
     if len(stores) != 1:
         return False
     method, node = stores[0]
     return any(
-        isinstance(statement, ast.Assign) and statement.targets == [node] and isinstance(statement.value, ast.Call)
+        isinstance(statement, ast.Assign) and statement.targets == [node] and _calls(statement.value, made)
         for statement in (method.definition.body if method.name == "__init__" else ())
     )
+
+
+def _calls(expression: ast.expr, name: str) -> bool:
+    """Return whether an expression is a call of a name, or of an attribute so named: ``nn.LSTM(...)``."""
+    match expression:
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)):
+            return called == name
+    return False

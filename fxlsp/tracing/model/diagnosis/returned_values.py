@@ -188,7 +188,7 @@ class _Search:
             layer = layer_of_tuples(call.func, here.owner) if tuple in self.kinds else None
             if layer is not None:
                 is_certain = is_always_made(layer, here.owner, self.source_map)
-                yield ReturnedValue(sequence_headline(what, tuple, f"layer `{layer}`", call), (), is_certain)
+                yield ReturnedValue(sequence_headline(what, tuple, f"layer `{layer}`", call.lineno), (), is_certain)
             return
         result = callee.result
         for kind in self.kinds:
@@ -209,7 +209,7 @@ def is_of_none(message: str) -> bool:
 def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: RunningFunction) -> str:
     name = ast.unparse(call.func)
     if kind is not _NONE:
-        return sequence_headline(what, kind, f"`{name}`", call)
+        return sequence_headline(what, kind, f"`{name}`", call.lineno)
     line = f"line {callee.definition.lineno}"
     if callee.file != here.code.co_filename:
         line = f"{line} of {os.path.basename(callee.file)}"

@@ -54,7 +54,7 @@ _Effect = Literal["same", "refused", "other", "unknown"]
 """What comes of other numbers: the same failure, one of a layer that does not take them, something that shows that they
 matter, or nothing that tells."""
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
-_CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 1)
+_CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 1, lambda _: 2)
 _SMALL = 32
 """Smaller arguments may be modes, counts or strides, of which the least may do something else."""
 _LARGEST_RANK = 5
@@ -74,13 +74,13 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     model = outcome.model
     if model is None or not _is_all_sizes(trial):
         return False
+    with_options = [changed(trial, ("inputs", key), guess) for key, guess in optional_inputs(model, trial.inputs)]
     if is_of_wrong_type(outcome) and _is_always_returned(outcome.error, places):
-        return True
+        return not any(came is not None and came.error is None for came in map(run, with_options))
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
     effects = _Effects(trial, outcome, run, places)
-    options = optional_inputs(model, trial.inputs)
-    if any(effects.of(changed(trial, ("inputs", key), guess)) != "same" for key, guess in options):
+    if any(effects.of(other) != "same" for other in with_options):
         return False
     others = (other for other in of_other_ranks(trial) if effects.of(other) == "other")
     if not all(_fails_by_itself(other, effects.place, run, places) for other in others):
@@ -96,7 +96,8 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
 def _with_other_fractions(trial: Trial) -> Iterator[Trial]:
     for path, part in leaves(trial):
         if path[0] == "init" and isinstance(part, Text) and _is_fraction(part):
-            yield changed(trial, path, Text(str(float(part.code) / 2)))
+            for other in (float(part.code) / 2, 1.0):
+                yield changed(trial, path, Text(str(other)))
 
 
 def _is_always_returned(error: BaseException | None, places: SourceMap) -> bool:
@@ -138,7 +139,7 @@ def _is_without_influence(trial: Trial, effects: _Effects, trees: tuple[str, ...
     """Return whether no number that was guessed has an influence on a failure; ``trees`` are those to vary."""
     refused = 0
     for alike in _numbers(trial, trees):
-        changes = _CHANGES + _CHANGES_OF_ARGUMENTS * _are_small_arguments(trial, alike)
+        changes = _CHANGES + _CHANGES_OF_ARGUMENTS * _may_be_modes(trial, alike)
         together = effects.of(*(_with(trial, alike, change) for change in changes))
         alone = [effects.of(_with(trial, [number], _CHANGES[0])) for number in alike] if len(alike) > 1 else [together]
         if "other" in (together, *alone) or (together == "unknown" and "unknown" in alone):
@@ -268,9 +269,13 @@ def _is_fraction(part: Guess) -> bool:
     return isinstance(part, Text) and _FRACTION.fullmatch(part.code) is not None
 
 
-def _are_small_arguments(trial: Trial, alike: list[_Number]) -> bool:
-    parts = [part_at(trial, path) for path, _ in alike if path[0] == "init"]
-    return any(isinstance(part, Size) and part.value < _SMALL for part in parts)
+def _may_be_modes(trial: Trial, alike: list[_Number]) -> bool:
+    """Return whether one of several numbers is a small argument, or in a configuration, where all begin large."""
+    of_namespaces = [path for path, group in groups(trial) if group.kind == "namespace"]
+    paths = [path for path, _ in alike if path[0] == "init"]
+    parts = [part_at(trial, path) for path in paths]
+    is_small = any(isinstance(part, Size) and part.value < _SMALL for part in parts)
+    return is_small or any(path[: len(each)] == each for path in paths for each in of_namespaces)
 
 
 def _numbers(trial: Trial, trees: tuple[str, ...]) -> Iterator[list[_Number]]:

@@ -14,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 @pytest.mark.parametrize(
     ("layer", "shape"),
     [
+        ("nn.GRU(4, 3, bidirectional=True)", (5, 2, 4)),
         ("nn.LSTMCell(4, 3)", (2, 4)),
         ("nn.LSTM(4, 3)", (5, 2, 4)),
         ("nn.LSTM(4, 3)", (5, 4)),

@@ -1,4 +1,4 @@
-"""A layer of torch that returns a tuple whatever it is given is to blame where nothing says what the model is fed."""
+"""What is to blame for certain where nothing says how a model is made and fed, and what is not."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ USED = "y = self.attention(x, x, x, key_padding_mask=mask)\nreturn x + y"
             "cfg",
             "self.rnn = nn.GRU(cfg.width, cfg.width, dropout=cfg.dropout, num_layers=2)",
             "x, state=None",
-            "y = self.rnn(x, state)\nreturn y.relu() + cfg_free(x)",
-            "return y.relu() + cfg_free(x)",
+            "y = self.rnn(x, state)\nreturn y.relu() + x",
+            "return y.relu() + x",
             id="a configuration",
         ),
     ],
@@ -39,7 +39,7 @@ USED = "y = self.attention(x, x, x, key_padding_mask=mask)\nreturn x + y"
 def test_the_tuple_of_a_layer_that_is_used_as_a_tensor_is_an_error(
     arguments: str, made: str, signature: str, run: str, line: str, worker: Any, write: Callable[..., str]
 ) -> None:
-    text = net(arguments, made, signature, run).replace("class Base", "def cfg_free(x):\n    return x\n\nclass Base")
+    text = net(arguments, made, signature, run)
     report = worker.report(write(text) + ":Net")
     (problem,) = [each for each in report.problems if each.code == "FX401"]
     assert problem.severity == "error"
@@ -50,17 +50,19 @@ def test_the_tuple_of_a_layer_that_is_used_as_a_tensor_is_an_error(
 @pytest.mark.parametrize(
     "made",
     [
-        pytest.param(f"{ATTENTION} if kind > 1 else Own(width)", id="one of two"),
-        pytest.param(f"if kind > 1:\n    {ATTENTION}\nelse:\n    self.attention = Own(width)", id="in a branch"),
-        pytest.param(f"{ATTENTION}\nif kind < 2:\n    self.attention = Own(width)", id="replaced"),
+        pytest.param(f"{ATTENTION} if depth > 1 else Own(width)", id="one of two"),
+        pytest.param(f"if depth > 1:\n    {ATTENTION}\nelse:\n    self.attention = Own(width)", id="in a branch"),
+        pytest.param(f"{ATTENTION}\nif depth < 2:\n    self.attention = Own(width)", id="replaced"),
+        pytest.param("self.attention = mixer(width, depth)", id="by a function"),
+        pytest.param("self.attention = (nn.MultiheadAttention if depth > 1 else Own)(width, 4)", id="by a class"),
     ],
 )
 def test_a_layer_that_other_arguments_replace_is_not_to_blame(
     made: str, worker: Any, write: Callable[..., str]
 ) -> None:
-    text = net("width, kind", made, "x, mask=None", USED)
+    text = net("width, depth", made, "x, mask=None", USED)
     own = """class Own(nn.Module):
-    def __init__(self, width):
+    def __init__(self, width, heads=1):
         super().__init__()
         self.fc = nn.Linear(width, width)
 
@@ -68,6 +70,25 @@ def test_a_layer_that_other_arguments_replace_is_not_to_blame(
         return self.fc(x)
 
 
+def mixer(width, depth):
+    return nn.MultiheadAttention(width, 4, batch_first=True) if depth > 1 else Own(width)
+
+
 """
     report = worker.report(write(text.replace(HEAD, HEAD + own)) + ":Net")
     assert [each.severity for each in report.problems if each.code == "FX401"] in ([], ["info"])
+
+
+@pytest.mark.parametrize(
+    ("made", "severity"),
+    [
+        pytest.param("self.down = nn.Linear(30 if cfg.mode > 2 else 40, 5)", "info", id="a mode of a configuration"),
+        pytest.param("self.down = nn.Linear(30, cfg.width)", "error", id="a width of a configuration"),
+    ],
+)
+def test_sizes_that_a_made_up_configuration_may_choose_are_not_proven(
+    made: str, severity: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net("cfg", f"self.up = nn.Linear(30, 40)\n{made}", "x", "return self.down(self.up(x))")
+    report = worker.report(write(text) + ":Net")
+    assert [each.severity for each in report.problems if each.code == "FX401"] == [severity]
