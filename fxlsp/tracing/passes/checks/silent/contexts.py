@@ -1,6 +1,7 @@
 """Context managers around nodes, which the graph does not record (FX310).
 
-A problem is reported if the user's code entered one, under any name, and nodes were made before it was left.
+A problem is reported if the user's code entered one, under any name, and nodes were made before it was left. Not of one
+that stops gradients around nodes that have none anyway, such as a mask that is made from sizes.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ _MANAGERS: tuple[tuple[type, str], ...] = (
     (torch.autograd.graph.saved_tensors_hooks, "saved_tensors_hooks"),
     (torch.autograd.profiler.record_function, "record_function"),
 )
+_OF_GRADIENTS = frozenset(("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"))
+_CALLS = ("call_function", "call_method")
+_SIZE_METHODS = frozenset(("size", "dim", "ndimension", "numel", "nelement", "stride"))
+_SIZE_ATTRIBUTES = frozenset(("shape", "ndim", "dtype", "device"))
 
 
 @dataclass
@@ -126,11 +131,31 @@ class DroppedContexts(Check):
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         for entry in self._entries:
             location = _location(traced, entry) if entry.nodes else None
-            if location is None:
+            if location is None or _is_without_gradients(entry, traced.tracer.graph):
                 continue
             nodes = f"the {entry.nodes} nodes made under it run" if entry.nodes > 1 else "the node made under it runs"
             message = f"{entry.name} is not part of the graph: {nodes} without it{_effect(entry)}."
             yield traced.problem(CONTEXT_DROPPED, message, location, entry.module_path, severity=_severity(entry))
+
+
+def _is_without_gradients(entry: _Entry, graph: torch.fx.Graph) -> bool:
+    """Return whether a manager is about gradients, and none reaches a node under it: it is made from sizes alone."""
+    if entry.name not in _OF_GRADIENTS:
+        return False
+    of_sizes: set[torch.fx.Node] = set()
+    for number, node in enumerate(graph.nodes):
+        if _is_size(node) or (node.op in _CALLS and of_sizes.issuperset(node.all_input_nodes)):
+            of_sizes.add(node)
+        elif 0 <= number - entry.first_node < entry.nodes:
+            return False
+    return True
+
+
+def _is_size(node: torch.fx.Node) -> bool:
+    """Return whether a node is a size, a type or a device of its input."""
+    if node.op == "call_method":
+        return node.target in _SIZE_METHODS
+    return node.target is getattr and node.args[1] in _SIZE_ATTRIBUTES
 
 
 def _state() -> tuple[object, ...]:
@@ -180,7 +205,7 @@ def _effect(entry: _Entry) -> str:
     if not entry.changes:
         return ", whatever is on around the graph"
     match entry.name:
-        case "torch.no_grad" | "torch.inference_mode" | "torch.set_grad_enabled" | "torch.enable_grad":
+        case name if name in _OF_GRADIENTS:
             records = "record" if entry.nodes > 1 else "records"
             return f", and {records} gradients as everything around the graph does"
         case "torch.autocast":

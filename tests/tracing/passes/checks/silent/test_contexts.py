@@ -172,6 +172,14 @@ HARMLESS = {
                     ones = torch.ones(4)
                 return x * ones
         """,
+    "around a mask that is made from sizes": """
+        class Net(nn.Module):
+            def forward(self, x):
+                batch, length = x.shape[0], x.size(-1)
+                with torch.no_grad():
+                    mask = torch.triu(torch.ones(batch, length, length, dtype=torch.bool, device=x.device), diagonal=1)
+                return x.unsqueeze(1).masked_fill(mask, 0)
+        """,
     "one that does nothing": """
         import contextlib
 
