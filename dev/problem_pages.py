@@ -10,6 +10,7 @@ minutes, pages show FX906 instead of their own output.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -235,6 +236,7 @@ def without_messages(text: str) -> str:
 
 
 def main() -> int:
+    argparse.ArgumentParser(prog="dev.problem_pages", description="Run all examples and write all pages.").parse_args()
     pages = read_pages()
     with TemporaryDirectory() as folder:
         results = run_examples(pages, Path(folder).resolve())
