@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.tracing.search.frames import HEAD, net
+from tests.tracing.search.frames import HEAD, fed, net
 
 ATTENTION = "self.attention = nn.MultiheadAttention(width, 4, batch_first=True)"
 USED = "y = self.attention(x, x, x, key_padding_mask=mask)\nreturn x + y"
@@ -92,3 +92,34 @@ def test_sizes_that_a_made_up_configuration_may_choose_are_not_proven(
     text = net("cfg", f"self.up = nn.Linear(30, 40)\n{made}", "x", "return self.down(self.up(x))")
     report = worker.report(write(text) + ":Net")
     assert [each.severity for each in report.problems if each.code == "FX401"] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("body", "helper"),
+    [
+        ("raise NotImplementedError", "return x"),
+        ('raise NotImplementedError("define forward")', "return x"),
+        ("return self.encode(x) + 1", 'raise NotImplementedError("define encode")'),
+        ("return self.encode(x) + 1", '"""Encode."""\n        raise NotImplementedError()'),
+    ],
+)
+def test_what_a_subclass_is_to_define_is_a_hint(body: str, helper: str, worker: Any, write: Callable[..., str]) -> None:
+    text = fed("x", f"{body}\n\ndef encode(self, x):").replace("        def encode", "    def encode")
+    text += f"        {helper}\n"
+    (problem,) = worker.report(write(text) + ":Net").problems
+    assert (problem.code, problem.severity) == ("FX401", "hint")
+    assert problem.message.startswith("A subclass is to define this: NotImplementedError")
+    assert "raise NotImplementedError" in text.splitlines()[problem.location.line - 1]
+
+
+def test_what_is_refused_behind_other_statements_is_a_note(worker: Any, write: Callable[..., str]) -> None:
+    text = fed("x", "y = x + 1\nraise NotImplementedError(y.dim())")
+    (problem,) = worker.report(write(text) + ":Net").problems
+    assert (problem.code, problem.severity) == ("FX401", "info")
+    assert problem.message.startswith("With other inputs this may work: ")
+
+
+def test_calling_what_a_subclass_is_to_define_is_an_error(worker: Any, write: Callable[..., str]) -> None:
+    text = fed("x", "raise NotImplementedError")
+    problems = worker.report(write(text) + ":Net", "Net()", "torch.randn(2, 3)").problems
+    assert [(each.code, each.severity) for each in problems] == [("FX401", "error")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import traceback
 from dataclasses import replace
 
 from ....report.codes import (
@@ -22,6 +24,7 @@ from .failures import failure_message
 from .guessed_branches import deciding_argument
 
 _MAY_WORK = "With other inputs this may work: "
+_OF_SUBCLASSES = "A subclass is to define this: "
 
 
 def downgrade(problem: Problem, target: ModelTarget) -> Problem:
@@ -91,13 +94,29 @@ def not_of_torch_fx(problem: Problem, failure: BaseException | None, source_map:
         failure: How the furthest trial of the search failed.
         source_map: The source map of the traced code.
     """
-    if problem.code != UNTRACEABLE or failure is None or f"{type(failure).__name__}: " not in problem.message:
+    if problem.code != UNTRACEABLE or failure is None or type(failure).__name__ not in problem.message:
         return problem
     places = [place for place in source_map.of_traceback(failure) if not is_installed(place.file)]
     if not places or places[-1] != problem.location:
         return problem
-    message = f"{_MAY_WORK}{failure_message(failure, problem.module_path or '')}"
-    return replace(problem, code=OPERATION_FAILS, severity="info", message=message)
+    message = failure_message(failure, problem.module_path or "")
+    if _is_abstract(failure, source_map):
+        return replace(problem, code=OPERATION_FAILS, severity="hint", message=f"{_OF_SUBCLASSES}{message}")
+    return replace(problem, code=OPERATION_FAILS, severity="info", message=f"{_MAY_WORK}{message}")
+
+
+def _is_abstract(error: BaseException, source_map: SourceMap) -> bool:
+    """Return whether a method raised ``NotImplementedError`` that does nothing else."""
+    if not isinstance(error, NotImplementedError) or error.__traceback__ is None:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    code = frame.f_code
+    method = source_map.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+    return method is not None and [type(each) for each in method.body if not _is_text(each)] == [ast.Raise]
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _note(problem: Problem, why: str) -> Problem:
