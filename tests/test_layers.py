@@ -109,7 +109,7 @@ ORDERS = {
     "tracing/search/proofs": """
         reasons
         proof
-        flattening, stated_images, transpositions
+        flattening, listed_inputs, stated_images, transpositions
         coincidences
         faults
     """,

@@ -157,13 +157,16 @@ def default_inputs(model: torch.nn.Module, target: Any) -> tuple[str, RecipeSour
     return None if annotated is None else (annotated, "default")
 
 
+_ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
 def _may_need_one(function: Any) -> bool:
-    """Return whether a parameter defaults to None: callers may have to pass it all the same."""
+    """Return whether a parameter defaults to None, or takes any number: callers may have to pass one all the same."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    return any(parameter.default is None for parameter in parameters)
+    return any(parameter.default is None or parameter.kind in _ANY_NUMBER for parameter in parameters)
 
 
 def _annotated_inputs(model: torch.nn.Module) -> str | None:

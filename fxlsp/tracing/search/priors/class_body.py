@@ -49,7 +49,7 @@ def looped_over(function: Any) -> set[str]:
     for node in ast.walk(_tree(function)):
         match node:
             case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
-                found.update(_looped(iterated))
+                found.update(each.id for each in looped(iterated))
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
                 found.add(name)
             case ast.Assign(targets=[ast.Subscript(ast.Name(name), ast.Name()) as item], value=value):
@@ -63,13 +63,14 @@ def _is_same(item: ast.Subscript, other: ast.AST) -> bool:
     return isinstance(other, ast.Subscript) and ast.unparse(item) == ast.unparse(other)
 
 
-def _looped(iterated: ast.expr) -> Iterator[str]:
+def looped(iterated: ast.expr) -> Iterator[ast.Name]:
+    """Yield the names whose items a loop takes, one by one or side by side."""
     match iterated:
-        case ast.Name(id=name):
-            yield name
+        case ast.Name():
+            yield iterated
         case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
             for arg in args:
-                yield from _looped(arg)
+                yield from looped(arg)
 
 
 def is_torchs(cls: type) -> bool:

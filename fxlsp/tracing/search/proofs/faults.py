@@ -13,6 +13,7 @@ from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
 from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
 from .flattening import condition_of_maps
+from .listed_inputs import may_be_listed
 from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks, place_of
 from .stated_images import condition_of_stated_image, with_stated_image
 from .transpositions import weight_without_transposition
@@ -56,7 +57,11 @@ class ModelFaults:
 
         with suppress(Exception, OutOfTimeError), budget.enforced():
             places, outcome = self._facts.places, run(trial) or outcome
-            if self.is_conditional(trial, outcome) or (is_given and fails_without_inputs(trial, outcome, run, places)):
+            if is_given and fails_without_inputs(trial, outcome, run, places):
+                return trial
+            if may_be_listed(trial, outcome, places):
+                return None
+            if self.is_conditional(trial, outcome):
                 return trial
             if outcome.error is None:
                 return None
