@@ -16,6 +16,7 @@ from ...report.codes import (
     ITERATION,
     NOT_LOADED,
     NOTHING_RETURNED,
+    VARIADIC_INPUT,
     codes_with,
     severity_of,
 )
@@ -57,6 +58,9 @@ def corrected(
     report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
     if report.recipe.inputs is None:
         problems = tuple(not_of_torch_fx(each, no_inputs, source_map) for each in report.problems)
+        if any(each.code == VARIADIC_INPUT for each in problems):
+            # It ran without any, and may be given some.
+            problems = tuple(downgrade(each, target) if each.severity == "error" else each for each in problems)
         report = replace(report, problems=problems)
     if report.recipe.source != "search":
         return replace(report, problems=_once_for_each_cause(report.problems))

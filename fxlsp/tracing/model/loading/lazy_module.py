@@ -138,6 +138,11 @@ class Execution:
         """Errors of the statements."""
         return self._failures.values()
 
+    @property
+    def failure_of_star(self) -> BaseException | None:
+        """Error of an ``import *``, which may have bound any name."""
+        return self._failures.get(_STAR)
+
     def ask(self, names: Iterable[str]) -> None:
         """Run the statements that ``names`` need and that have not run yet.
 
@@ -320,7 +325,14 @@ class WorkspaceModule(ModuleType):
             return _without_failed(get(name), execution_behind(self))
         elif not (name.startswith("__") and name.endswith("__")):
             execution_behind(self).ask([name])
-        return get(name)
+        try:
+            return get(name)
+        except AttributeError as error:
+            failure = execution_behind(self).failure_of_star
+            if failure is None:
+                raise
+            # ``import *`` may have bound it.
+            raise error from failure
 
 
 def start_execution(

@@ -7,6 +7,7 @@ others: a layer with weights refuses them before.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import re
 from collections import defaultdict
@@ -22,6 +23,7 @@ from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.returned_values import functions_of_traceback, returned_value
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
+from ...model.locations.class_text import code_of
 from ...model.locations.source_map import SourceMap
 from ..evidence import own_frames
 from ..priors.inputs import optional_inputs
@@ -156,12 +158,17 @@ def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: 
     given = trial.inputs
     if outcome.model is None or outcome.failing is not None or not isinstance(given, Group) or not _is_all_sizes(trial):
         return False
-    if _is_raised_on_purpose(outcome.error):
-        # A method that a subclass has to define.
+    if _is_raised_on_purpose(outcome.error) or (not given.items and _takes_any_number(outcome.model)):
+        # A method that a subclass has to define; or one that is given nothing, and may be given something.
         return False
     effects = _Effects(trial, outcome, run, places)
     kinds = (Group(given.kind, tuple((key, Text(text)) for key, _ in given.items)) for text in _OTHER_KINDS)
     return all(effects.is_the_same_error(replace(trial, inputs=kind)) for kind in kinds)
+
+
+def _takes_any_number(model: torch.nn.Module) -> bool:
+    code = code_of(type(model).forward)
+    return code is not None and bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
 
 
 def _is_raised_on_purpose(error: BaseException | None) -> bool:

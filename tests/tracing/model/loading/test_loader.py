@@ -244,6 +244,19 @@ def test_a_star_import_brings_what_does_not_fail(worker: Any, write: Callable[..
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
 
 
+def test_a_name_that_a_failed_star_import_may_have_bound_is_missing_for_its_reason(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    write("from .data import *\n", "pack/__init__.py")
+    write("import missing_package\ndef width():\n    return 4\n", "pack/data.py")
+    lost = write("import pack\nWIDTH = pack.width()\n" + NET.replace("nn.Linear(4,", "nn.Linear(WIDTH,"))
+    failure = worker.answer(f"{lost}:Net", "Net()", "torch.randn(1, 4)")["failure"]["failure"]
+    assert "No module named 'missing_package'" in failure["message"]
+    asked = NET.replace("nn.Linear(4,", "nn.Linear(5 if hasattr(pack, 'width') else 4,")
+    path = write(f"import pack\n{asked}", "other.py")
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
 def test_a_name_that_only_running_makes_is_there(worker: Any, write: Callable[..., str]) -> None:
     path = write("exec('WIDTH = 4')\n" + NET.replace("nn.Linear(4,", "nn.Linear(WIDTH,"))
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
