@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fxlsp.engine.settings.settings import HintKinds, SizeStyle
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint, hints
+from fxlsp.report.graph import Output
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.nets import TEXT, trace
 
@@ -93,6 +96,105 @@ def test_a_removed_line_takes_its_hint_along() -> None:
     shown = edited(snapshot(TEXT, trace().state()), "        x = self.stem(x)\n", "")
     assert "x = self.stem(x)" not in texts(shown)
     assert texts(shown)["x = self.blocks(x)"] == "(1, 4, 4, 4)"
+
+
+PAIR = """\
+import torch
+from torch import nn
+
+
+class Pair(nn.Module):
+    def forward(self, x):
+        return self.mu(x), self.logvar(x)
+"""
+
+
+def pair(text: str = PAIR, first: Output | None = None, second: Output | None = None) -> Trace:
+    """Return a trace in which ``Pair`` runs inside another module and returns the results of two layers."""
+    mu, logvar = first or tensor(2, 4), second or tensor(2, 4)
+    made = Trace(text, "Outer").leaf("pair.mu", "self.mu(x)", "Linear(8, 4)", tensor(2, 8), mu)
+    made.leaf("pair.logvar", "self.logvar(x)", "Linear(8, 4)", tensor(2, 8), logvar)
+    forward = "    def forward(self, x):"
+    return made.call("pair", "Pair", (0, 2), [tensor(2, 8)], {"list": [mu, logvar]}, at="Pair", forward=forward)
+
+
+def returned(text: str, made: Trace | None = None) -> str:
+    """Return the hint of the line with ``self.logvar``."""
+    shown = texts(snapshot(text, (made or pair(text)).state()))
+    return next(hint for line, hint in shown.items() if "logvar" in line)
+
+
+def test_a_tuple_that_is_returned_has_the_shapes_of_all_its_items() -> None:
+    assert returned(PAIR) == "2 × (2, 4)"
+    assert returned(PAIR, pair(second=tensor(2, 5))) == "(2, 4), (2, 5)"
+    assert returned(PAIR, pair(second=tensor(2, 4, dtype="int64"))) == "(2, 4), (2, 4) int64"
+    assert returned(PAIR.replace("self.mu(x), self.logvar(x)", "(self.mu(x), self.logvar(x),)")) == "2 × (2, 4)"
+    assert returned(PAIR.replace("self.mu(x), self.logvar(x)", "[self.mu(x), self.logvar(x)]")) == "2 × (2, 4)"
+    assert returned(PAIR.replace("    def forward", "    @torch.no_grad()\n    def forward")) == "2 × (2, 4)"
+
+
+def test_a_dictionary_that_is_returned_has_the_shapes_of_all_its_items() -> None:
+    text = PAIR.replace("self.mu(x), self.logvar(x)", '{"mu": self.mu(x), "logvar": self.logvar(x)}')
+    made = pair(text)
+    made.calls[-1] = replace(made.calls[-1], output={"dict": {"mu": tensor(2, 4), "logvar": tensor(2, 4)}})
+    assert returned(text, made) == "{mu: (2, 4), logvar: (2, 4)}"
+
+
+def test_the_tooltip_of_what_is_returned_shows_the_last_item_too() -> None:
+    hint = all_hints(snapshot(PAIR, pair().state()))[-1]
+    (whole, items) = hint.tooltip.plain.split("before that on this line:")
+    assert "2 × (2, 4)" in whole
+    assert "pair.{mu,logvar}" in items
+
+
+def test_what_is_returned_stays_while_its_line_does_not_parse() -> None:
+    shown = edited(snapshot(PAIR, pair().state()), "self.logvar(x)", "self.logvar((x)")
+    assert texts(shown)["return self.mu(x), self.logvar((x)"] == "2 × (2, 4)"
+
+
+def test_a_tuple_that_got_another_item_waits_for_the_next_trace() -> None:
+    shown = edited(snapshot(PAIR, pair().state()), "return self.mu(x)", "return x, self.mu(x)")
+    assert texts(shown)["return x, self.mu(x), self.logvar(x)"] == "(2, 4)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        return", "        if self.training:\n            return x, x\n        return"),
+        ("self.mu(x), self.logvar(x)", "*x, self.mu(x), self.logvar(x)"),
+        ("self.mu(x), self.logvar(x)", "self.join(self.mu(x), self.logvar(x))"),
+        ("return self.mu(x), self.logvar(x)", "def inner():\n            return self.mu(x), self.logvar(x)"),
+        ("    def forward", "    @doubled\n    def forward"),
+    ],
+)
+def test_what_is_not_certain_to_be_returned_has_the_hint_of_its_last_expression(old: str, new: str) -> None:
+    assert returned(PAIR.replace(old, new)) == "(2, 4)"
+
+
+def test_of_several_returns_the_one_that_the_graph_ends_with_is_shown() -> None:
+    text = PAIR.replace("        return", "        if self.training:\n            return x, x\n        return")
+    made = pair(text, second=tensor(2, 5))
+    output: Output = {"list": [tensor(2, 4), tensor(2, 5)]}
+    made.node("output", "return self.mu(x), self.logvar(x)", output, op="output", target="output", path=None)
+    shown = texts(snapshot(text, made.state()))
+    assert shown["return self.mu(x), self.logvar(x)"] == "(2, 4), (2, 5)"
+    assert "return x, x" not in shown
+
+
+def test_a_call_that_returned_nothing_does_not_look_known() -> None:
+    made = pair()
+    made.calls.append(replace(made.calls[-1], output=None))
+    assert returned(PAIR, made) == "2 × (2, 4) …"
+    made.calls[:] = [replace(call, output=None) for call in made.calls]
+    assert returned(PAIR, made) == "(2, 4)"
+
+
+def test_an_argument_of_several_tensors_has_brackets_beside_another() -> None:
+    text = TEXT.replace("def forward(self, x):\n        x", "def forward(self, image, pair=None):\n        x")
+    made = Trace(text).node("image", "image", tensor(1, 3), op="placeholder", target="image")
+    both: Output = {"list": [tensor(1), tensor(2)]}
+    made.node("pair", "pair", both, op="placeholder", target="pair")
+    assert texts(snapshot(text, made.state())) == {"def forward(self, image, pair": "image: (1, 3), pair: [(1,), (2,)]"}
 
 
 def test_an_unusual_dtype_is_written_out() -> None:
