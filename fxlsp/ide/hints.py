@@ -1,6 +1,7 @@
 """Inlay hints: the shape at the end of each line's last tensor expression.
 
-Where a ``forward`` returns a tuple, list or dictionary that it writes out, the hint has the shapes of all items.
+Where a ``forward`` returns a tuple, list or dictionary that it writes out, the hint has the shapes of all items. At
+``B, T, C = x.size()`` it has the size that each name gets.
 
 Several instances, calls or models may run a line with different shapes, or without one because an operation failed. The
 hint then shows the first shape and "…", and its tooltip lists all of them and the line's other operations. A hint
@@ -123,6 +124,24 @@ def _results(snapshot: Snapshot, path: str, display: ReturnedDisplay) -> Iterato
                 yield from (InTrace(state, index, event) for event in results)
 
 
+def _unpacked(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
+    """Yield the sizes that statements bind to names, at the end of what they unpack."""
+    document = snapshot.documents.get(path)
+    for state, log in snapshot.reports_touching(path) if document is not None else ():
+        index = index_of(state.report) if state.report is not None else None
+        for sizes in index.unpacked_sizes if index is not None else ():
+            place = sizes.whole.subject.location
+            end = move(_last_character(Span.of(place)), log) if place is not None and place.file == path else None
+            if index is None or document is None or end is None or end.span.end_line not in lines:
+                continue
+            names = [(move(Span.of(part), log), size) for part, size in sizes.parts]
+            named = [(document.lines.slice(moved.span), size) for moved, size in names if moved is not None]
+            text = ", ".join(f"{name} = {size}" for name, size in named if name != "_")
+            if text and all(name.isidentifier() for name, _ in named):
+                run = InTrace(state, index, sizes.whole)
+                yield (end.span.end_line, end.span.end_column), _Sample(run.item.output, run, sizes=text)
+
+
 @dataclass(frozen=True, slots=True)
 class Hint:
     """Text shown after a position in a line."""
@@ -157,20 +176,20 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
         if kinds.arguments if sample.parameter else kinds.shapes:
-            lines[line][column].append(replace(sample, shows_dtype=kinds.dtypes, sizes=kinds.sizes))
+            lines[line][column].append(replace(sample, shows_dtype=kinds.dtypes, style=kinds.sizes))
     known = {line: _with_a_shape(columns) for line, columns in lines.items()}
     return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
-    """Return the columns at which some run has a shape.
+    """Return the columns at which some run has a shape, or sizes with names.
 
     Samples of guessed recipes, and those without a value because an operation failed, come last in their column.
     """
     return {
         column: sorted(samples, key=lambda sample: (sample.value is None, is_guessed(sample.run.index.report)))
         for column, samples in columns.items()
-        if any(holds_tensor(sample.value) for sample in samples)
+        if any(sample.sizes or holds_tensor(sample.value) for sample in samples)
     }
 
 
@@ -186,12 +205,16 @@ class _Sample:
     """Whether it is all that a ``forward`` returned, of which another sample may be the last item."""
     shows_dtype: bool = True
     """Whether an unusual dtype is written after the shape."""
-    sizes: Style = "numbers"
+    style: Style = "numbers"
     """How dimensions are written."""
+    sizes: str = ""
+    """The sizes that are bound to names, with the names."""
 
     def text(self, is_part: bool) -> str:
+        if self.sizes:
+            return self.sizes
         dtype = self.run.index.usual_dtype if self.shows_dtype else None
-        return output_text(self.value, dtype, self.sizes, width=_ITEMS_WIDTH, is_part=is_part)
+        return output_text(self.value, dtype, self.style, width=_ITEMS_WIDTH, is_part=is_part)
 
     @property
     def is_assumed(self) -> bool:
@@ -239,6 +262,7 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
             for point, events in _ends(index, path, log, lines).items():
                 yield from ((point, _sample(InTrace(state, index, event))) for event in events)
     yield from _returned(snapshot, path, lines)
+    yield from _unpacked(snapshot, path, lines)
     for argument in _arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and _may_be_tensor(argument.value):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -187,6 +188,61 @@ def test_a_call_that_returned_nothing_does_not_look_known() -> None:
     assert returned(PAIR, made) == "2 × (2, 4) …"
     made.calls[:] = [replace(call, output=None) for call in made.calls]
     assert returned(PAIR, made) == "(2, 4)"
+
+
+SIZES = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        B, _, C = x.size()
+        return self.head(x)
+"""
+
+
+def unpacked(text: str = SIZES, shape: Output | None = None, names: Sequence[str] = ("B", "_", "C")) -> Trace:
+    """Return a trace of the text, in which the sizes of (2, 7, 16) are unpacked."""
+    values: Output = {"list": [{"value": 2}, {"value": 7}, {"value": 16}]}
+    made = Trace(text).node("size", "x.size()", values, target="size", inputs=[shape or tensor(2, 7, 16)])
+    for number, (name, value) in enumerate(zip(names, values["list"], strict=True)):
+        index: Output = {"value": number}
+        made.node(f"getitem_{number}", name, value, target="operator.getitem", inputs=[values, index])
+        made.nodes[-1] = replace(made.nodes[-1], input_nodes=("size",))
+    return made
+
+
+def test_sizes_that_are_bound_to_names_have_the_names() -> None:
+    assert texts(snapshot(SIZES, unpacked().state())) == {"B, _, C = x.size()": "B = 2, C = 16"}
+    guessed = unpacked()
+    guessed.recipe = replace(guessed.recipe, source="search")
+    assert texts(snapshot(SIZES, guessed.state())) == {"B, _, C = x.size()": "~B = 2, C = 16"}
+    assert texts(of_kinds(snapshot(SIZES, unpacked().state()), HintKinds(shapes=False))) == {}
+
+
+def test_a_size_that_depends_on_data_has_a_name_but_no_number() -> None:
+    chosen: Output = {**tensor(2, 7, 16), "symbolic": ["u0", 7, "H//4"]}
+    assert texts(snapshot(SIZES, unpacked(shape=chosen).state())) == {"B, _, C = x.size()": "B = u0, C = 16"}
+
+
+def test_sizes_of_which_data_may_decide_have_no_hint() -> None:
+    report = replace(unpacked(shape=tensor(1)).state().report or unpacked().report(), symbols={"u0": None})
+    state = replace(unpacked(shape=tensor(1)).state(), report=report)
+    assert texts(snapshot(SIZES, state)) == {}
+
+
+def test_a_size_whose_name_is_edited_is_left_out_until_the_next_trace() -> None:
+    shown = edited(snapshot(SIZES, unpacked().state()), "B, _, C", "N, _, C")
+    assert texts(shown) == {"N, _, C = x.size()": "C = 16"}
+
+
+def test_items_of_sizes_that_no_name_gets_have_no_hint() -> None:
+    text = SIZES.replace("B, _, C = x.size()", "t = x.size()[0], x.size()[1], x.size()[2]")
+    items = ("x.size()[0]", "x.size()[1]", "x.size()[2]")
+    assert texts(snapshot(text, unpacked(text, names=items).state())) == {}
+    made = unpacked()
+    made.nodes.pop()
+    assert texts(snapshot(SIZES, made.state())) == {}
 
 
 def test_an_argument_of_several_tensors_has_brackets_beside_another() -> None:
