@@ -1,5 +1,8 @@
 """Inlay hints: the shape at the end of each line's last tensor expression.
 
+Where a ``forward`` returns a tuple, list or dictionary that it writes out, the hint has the shapes of all items. At
+``B, T, C = x.size()`` it has the size that each name gets.
+
 Several instances, calls or models may run a line with different shapes, or without one because an operation failed. The
 hint then shows the first shape and "…", and its tooltip lists all of them and the line's other operations. A hint
 follows the end of its expression through later edits, also edits inside the expression: it keeps the last good shape
@@ -24,11 +27,12 @@ from fxlsp.ide.render.shapes import Style, holds_tensor, output_text
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.in_trace import InTrace, Run
 from fxlsp.ide.trace_view.instances import Focus, focus_on, forward_runs
-from fxlsp.ide.trace_view.outline import outline
+from fxlsp.ide.trace_view.outline import Outlined, outline
 from fxlsp.ide.trace_view.provenance import STALE, is_guessed, provenance_text
 from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.ide.trace_view.runs import is_assumed, runs_table
 from fxlsp.report.graph import Output
+from fxlsp.source.models.forward_defs import ReturnedDisplay
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
@@ -43,6 +47,8 @@ _TRUTH: Output = {"shape": [], "dtype": "bool"}
 
 _WIDTH = 80
 """Longest hint in characters, so that a large dictionary does not push the code off the screen."""
+_ITEMS_WIDTH = 40
+"""Length in characters up to which a hint writes out the items of a tuple, list or dictionary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,58 @@ def _is_positional(snapshot: Snapshot, run: Run) -> bool:
     return moved is not None and _KEYWORD.search(document.lines.slice(moved.span)) is None
 
 
+def _returned(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
+    """Yield what displays after a ``return`` were in each run, where it is certain that they were returned."""
+    for outlined in outline(snapshot, path):
+        for display in outlined.returned:
+            if display.end.end_line in lines:
+                runs = _runs_returning(snapshot, path, outlined, display)
+                point = display.end.end_line, display.end.end_column
+                yield from ((point, _Sample(run.item.output, run, is_returned=True)) for run in runs)
+
+
+def _runs_returning(snapshot: Snapshot, path: str, outlined: Outlined, display: ReturnedDisplay) -> Iterator[Run]:
+    """Yield the runs that returned a display, and those of which nothing is known.
+
+    Of several ``return`` statements the report says which one ran for the root module only, by the place of the graph's
+    output.
+    """
+    runs = forward_runs(snapshot, path, outlined.model) if display.is_only else _results(snapshot, path, display)
+    for run in runs:
+        output = run.item.output
+        if output is None or len(output.get("dict" if display.is_dict else "list", ())) == display.size:
+            yield run
+
+
+def _results(snapshot: Snapshot, path: str, display: ReturnedDisplay) -> Iterator[Run]:
+    """Yield the outputs of graphs whose expression ends where the display does."""
+    for state, log in snapshot.reports_touching(path):
+        index = index_of(state.report) if state.report is not None else None
+        for span, at in index.expressions(path).items() if index is not None else ():
+            results = [event for event in at.events if event.is_result]
+            moved = move(_last_character(span), log) if results else None
+            if index is not None and moved is not None and moved.span == display.end:
+                yield from (InTrace(state, index, event) for event in results)
+
+
+def _unpacked(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
+    """Yield the sizes that statements bind to names, at the end of what they unpack."""
+    document = snapshot.documents.get(path)
+    for state, log in snapshot.reports_touching(path) if document is not None else ():
+        index = index_of(state.report) if state.report is not None else None
+        for sizes in index.unpacked_sizes if index is not None else ():
+            place = sizes.whole.subject.location
+            end = move(_last_character(Span.of(place)), log) if place is not None and place.file == path else None
+            if index is None or document is None or end is None or end.span.end_line not in lines:
+                continue
+            names = [(move(Span.of(part), log), size) for part, size in sizes.parts]
+            named = [(document.lines.slice(moved.span), size) for moved, size in names if moved is not None]
+            text = ", ".join(f"{name} = {size}" for name, size in named if name != "_")
+            if text and all(name.isidentifier() for name, _ in named):
+                run = InTrace(state, index, sizes.whole)
+                yield (end.span.end_line, end.span.end_column), _Sample(run.item.output, run, sizes=text)
+
+
 @dataclass(frozen=True, slots=True)
 class Hint:
     """Text shown after a position in a line."""
@@ -118,20 +176,20 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
         if kinds.arguments if sample.parameter else kinds.shapes:
-            lines[line][column].append(replace(sample, shows_dtype=kinds.dtypes, sizes=kinds.sizes))
+            lines[line][column].append(replace(sample, shows_dtype=kinds.dtypes, style=kinds.sizes))
     known = {line: _with_a_shape(columns) for line, columns in lines.items()}
     return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
-    """Return the columns at which some run has a shape.
+    """Return the columns at which some run has a shape, or sizes with names.
 
     Samples of guessed recipes, and those without a value because an operation failed, come last in their column.
     """
     return {
         column: sorted(samples, key=lambda sample: (sample.value is None, is_guessed(sample.run.index.report)))
         for column, samples in columns.items()
-        if any(holds_tensor(sample.value) for sample in samples)
+        if any(sample.sizes or holds_tensor(sample.value) for sample in samples)
     }
 
 
@@ -143,14 +201,20 @@ class _Sample:
     run: Run
     parameter: str = ""
     """Name of the parameter; "" for an expression."""
+    is_returned: bool = False
+    """Whether it is all that a ``forward`` returned, of which another sample may be the last item."""
     shows_dtype: bool = True
     """Whether an unusual dtype is written after the shape."""
-    sizes: Style = "numbers"
+    style: Style = "numbers"
     """How dimensions are written."""
+    sizes: str = ""
+    """The sizes that are bound to names, with the names."""
 
-    @property
-    def text(self) -> str:
-        return output_text(self.value, self.run.index.usual_dtype if self.shows_dtype else None, self.sizes)
+    def text(self, is_part: bool) -> str:
+        if self.sizes:
+            return self.sizes
+        dtype = self.run.index.usual_dtype if self.shows_dtype else None
+        return output_text(self.value, dtype, self.style, width=_ITEMS_WIDTH, is_part=is_part)
 
     @property
     def is_assumed(self) -> bool:
@@ -166,15 +230,24 @@ def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
     last = max(columns)
     groups = [columns[column] for column in sorted(columns)]
     if len(groups) > 1 and all(group[0].parameter for group in groups):
-        text = ", ".join(f"{group[0].parameter}: {_text(group, focus)}" for group in groups)
+        text = ", ".join(f"{group[0].parameter}: {_text(group, focus, is_part=True)}" for group in groups)
         return Hint(line, last, text, tuple(sample.run for group in groups for sample in group), focus)
-    others = tuple(sample.run for group in groups[:-1] for sample in group if not sample.parameter)
-    return Hint(line, last, _text(columns[last], focus), tuple(sample.run for sample in columns[last]), focus, others)
+    shown, rest = _whole_and_items(columns[last])
+    others = tuple(sample.run for group in (*groups[:-1], rest) for sample in group if not sample.parameter)
+    return Hint(line, last, _text(shown, focus), tuple(sample.run for sample in shown), focus, others)
 
 
-def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
-    samples = focus.among(all_samples, lambda sample: sample.run, calls=bool(all_samples[0].parameter))
-    texts = list(dict.fromkeys(sample.text for sample in samples))
+def _whole_and_items(samples: list[_Sample]) -> tuple[list[_Sample], list[_Sample]]:
+    """Return the samples to show at a column, and those of an item at the end of what is returned there."""
+    whole = [sample for sample in samples if sample.is_returned]
+    items = [sample for sample in samples if not sample.is_returned]
+    return (whole, items) if any(holds_tensor(sample.value) for sample in whole) else (items, [])
+
+
+def _text(all_samples: Sequence[_Sample], focus: Focus, is_part: bool = False) -> str:
+    is_call = bool(all_samples[0].parameter) or all_samples[0].is_returned
+    samples = focus.among(all_samples, lambda sample: sample.run, calls=is_call)
+    texts = list(dict.fromkeys(sample.text(is_part) for sample in samples))
     guessed = "~" if is_guessed(samples[0].run.index.report) else ""
     first = texts[0] if len(texts[0]) <= _WIDTH else texts[0][: _WIDTH - 1] + "…"
     assumed = "?" if samples[0].is_assumed else ""
@@ -188,6 +261,8 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
             index = index_of(state.report)
             for point, events in _ends(index, path, log, lines).items():
                 yield from ((point, _sample(InTrace(state, index, event))) for event in events)
+    yield from _returned(snapshot, path, lines)
+    yield from _unpacked(snapshot, path, lines)
     for argument in _arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and _may_be_tensor(argument.value):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text, short_count
 from fxlsp.ide.trace_view.in_trace import Run
+from fxlsp.ide.trace_view.provenance import is_guessed
 from fxlsp.ide.trace_view.report_index import batch_size
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
@@ -33,7 +35,7 @@ def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = 
     states = states_of(snapshot, path, name)
     for state in states:
         if state.report is not None:
-            facts = report_facts(state.report, snapshot.policy_of(path))
+            facts = report_facts(state.report, snapshot.policy_of(path), marks_guess=True)
             return " · ".join([*facts, *_since(state)])
     if runs:
         return " · ".join([_inside(runs), counted(len(runs), "call"), *_since(runs[0].state)])
@@ -45,10 +47,13 @@ def _inside(runs: Sequence[Run]) -> str:
     return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
-def report_facts(report: Report, policy: Policy) -> list[str]:
+def report_facts(report: Report, policy: Policy, marks_guess: bool = False) -> list[str]:
     """Return size, cost, verdict and number of problems.
 
     Only problems that the user's settings leave at severity error or warning count.
+
+    Args:
+        marks_guess: whether a cost that follows from guessed sizes has a mark, as shapes have it.
     """
     facts = [counted(len(report.nodes), "node")]
     if report.calls:
@@ -57,7 +62,8 @@ def report_facts(report: Report, policy: Policy) -> list[str]:
     if any(flops):
         # Operations after the one at which torch.fx fails are not in the graph, so the sum is a lower bound.
         parts = flops if report.verdict.traceable or report.complete else [*flops, None]
-        facts.append(flops_sum_text(parts) + _per_sample(report, parts))
+        cost = flops_sum_text(parts) + _per_sample(report, parts)
+        facts.append(_estimated(cost) if marks_guess and is_guessed(report) else cost)
     facts.append("traceable" if report.verdict.traceable else "not traceable")
     if report.recipe.inputs is None:
         facts.append("shapes unknown: give inputs")
@@ -65,6 +71,11 @@ def report_facts(report: Report, policy: Policy) -> list[str]:
     if problems:
         facts.append(counted(len(problems), "problem"))
     return facts
+
+
+def _estimated(cost: str) -> str:
+    """Return ``~3.63 GFLOPs`` or ``≥ ~3.63 GFLOPs``; an unknown cost as it is."""
+    return re.sub(r"\d", r"~\g<0>", cost, count=1)
 
 
 def _per_sample(report: Report, flops: Sequence[int | None]) -> str:

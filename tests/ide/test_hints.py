@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import pytest
 
 from fxlsp.engine.settings.settings import HintKinds, SizeStyle
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint, hints
+from fxlsp.report.graph import Output
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.nets import TEXT, trace
 
@@ -93,6 +97,160 @@ def test_a_removed_line_takes_its_hint_along() -> None:
     shown = edited(snapshot(TEXT, trace().state()), "        x = self.stem(x)\n", "")
     assert "x = self.stem(x)" not in texts(shown)
     assert texts(shown)["x = self.blocks(x)"] == "(1, 4, 4, 4)"
+
+
+PAIR = """\
+import torch
+from torch import nn
+
+
+class Pair(nn.Module):
+    def forward(self, x):
+        return self.mu(x), self.logvar(x)
+"""
+
+
+def pair(text: str = PAIR, first: Output | None = None, second: Output | None = None) -> Trace:
+    """Return a trace in which ``Pair`` runs inside another module and returns the results of two layers."""
+    mu, logvar = first or tensor(2, 4), second or tensor(2, 4)
+    made = Trace(text, "Outer").leaf("pair.mu", "self.mu(x)", "Linear(8, 4)", tensor(2, 8), mu)
+    made.leaf("pair.logvar", "self.logvar(x)", "Linear(8, 4)", tensor(2, 8), logvar)
+    forward = "    def forward(self, x):"
+    return made.call("pair", "Pair", (0, 2), [tensor(2, 8)], {"list": [mu, logvar]}, at="Pair", forward=forward)
+
+
+def returned(text: str, made: Trace | None = None) -> str:
+    """Return the hint of the line with ``self.logvar``."""
+    shown = texts(snapshot(text, (made or pair(text)).state()))
+    return next(hint for line, hint in shown.items() if "logvar" in line)
+
+
+def test_a_tuple_that_is_returned_has_the_shapes_of_all_its_items() -> None:
+    assert returned(PAIR) == "2 × (2, 4)"
+    assert returned(PAIR, pair(second=tensor(2, 5))) == "(2, 4), (2, 5)"
+    assert returned(PAIR, pair(second=tensor(2, 4, dtype="int64"))) == "(2, 4), (2, 4) int64"
+    assert returned(PAIR.replace("self.mu(x), self.logvar(x)", "(self.mu(x), self.logvar(x),)")) == "2 × (2, 4)"
+    assert returned(PAIR.replace("self.mu(x), self.logvar(x)", "[self.mu(x), self.logvar(x)]")) == "2 × (2, 4)"
+    assert returned(PAIR.replace("    def forward", "    @torch.no_grad()\n    def forward")) == "2 × (2, 4)"
+
+
+def test_a_dictionary_that_is_returned_has_the_shapes_of_all_its_items() -> None:
+    text = PAIR.replace("self.mu(x), self.logvar(x)", '{"mu": self.mu(x), "logvar": self.logvar(x)}')
+    made = pair(text)
+    made.calls[-1] = replace(made.calls[-1], output={"dict": {"mu": tensor(2, 4), "logvar": tensor(2, 4)}})
+    assert returned(text, made) == "{mu: (2, 4), logvar: (2, 4)}"
+
+
+def test_the_tooltip_of_what_is_returned_shows_the_last_item_too() -> None:
+    hint = all_hints(snapshot(PAIR, pair().state()))[-1]
+    (whole, items) = hint.tooltip.plain.split("before that on this line:")
+    assert "2 × (2, 4)" in whole
+    assert "pair.{mu,logvar}" in items
+
+
+def test_what_is_returned_stays_while_its_line_does_not_parse() -> None:
+    shown = edited(snapshot(PAIR, pair().state()), "self.logvar(x)", "self.logvar((x)")
+    assert texts(shown)["return self.mu(x), self.logvar((x)"] == "2 × (2, 4)"
+
+
+def test_a_tuple_that_got_another_item_waits_for_the_next_trace() -> None:
+    shown = edited(snapshot(PAIR, pair().state()), "return self.mu(x)", "return x, self.mu(x)")
+    assert texts(shown)["return x, self.mu(x), self.logvar(x)"] == "(2, 4)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        return", "        if self.training:\n            return x, x\n        return"),
+        ("self.mu(x), self.logvar(x)", "*x, self.mu(x), self.logvar(x)"),
+        ("self.mu(x), self.logvar(x)", "self.join(self.mu(x), self.logvar(x))"),
+        ("return self.mu(x), self.logvar(x)", "def inner():\n            return self.mu(x), self.logvar(x)"),
+        ("    def forward", "    @doubled\n    def forward"),
+    ],
+)
+def test_what_is_not_certain_to_be_returned_has_the_hint_of_its_last_expression(old: str, new: str) -> None:
+    assert returned(PAIR.replace(old, new)) == "(2, 4)"
+
+
+def test_of_several_returns_the_one_that_the_graph_ends_with_is_shown() -> None:
+    text = PAIR.replace("        return", "        if self.training:\n            return x, x\n        return")
+    made = pair(text, second=tensor(2, 5))
+    output: Output = {"list": [tensor(2, 4), tensor(2, 5)]}
+    made.node("output", "return self.mu(x), self.logvar(x)", output, op="output", target="output", path=None)
+    shown = texts(snapshot(text, made.state()))
+    assert shown["return self.mu(x), self.logvar(x)"] == "(2, 4), (2, 5)"
+    assert "return x, x" not in shown
+
+
+def test_a_call_that_returned_nothing_does_not_look_known() -> None:
+    made = pair()
+    made.calls.append(replace(made.calls[-1], output=None))
+    assert returned(PAIR, made) == "2 × (2, 4) …"
+    made.calls[:] = [replace(call, output=None) for call in made.calls]
+    assert returned(PAIR, made) == "(2, 4)"
+
+
+SIZES = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        B, _, C = x.size()
+        return self.head(x)
+"""
+
+
+def unpacked(text: str = SIZES, shape: Output | None = None, names: Sequence[str] = ("B", "_", "C")) -> Trace:
+    """Return a trace of the text, in which the sizes of (2, 7, 16) are unpacked."""
+    values: Output = {"list": [{"value": 2}, {"value": 7}, {"value": 16}]}
+    made = Trace(text).node("size", "x.size()", values, target="size", inputs=[shape or tensor(2, 7, 16)])
+    for number, (name, value) in enumerate(zip(names, values["list"], strict=True)):
+        index: Output = {"value": number}
+        made.node(f"getitem_{number}", name, value, target="operator.getitem", inputs=[values, index])
+        made.nodes[-1] = replace(made.nodes[-1], input_nodes=("size",))
+    return made
+
+
+def test_sizes_that_are_bound_to_names_have_the_names() -> None:
+    assert texts(snapshot(SIZES, unpacked().state())) == {"B, _, C = x.size()": "B = 2, C = 16"}
+    guessed = unpacked()
+    guessed.recipe = replace(guessed.recipe, source="search")
+    assert texts(snapshot(SIZES, guessed.state())) == {"B, _, C = x.size()": "~B = 2, C = 16"}
+    assert texts(of_kinds(snapshot(SIZES, unpacked().state()), HintKinds(shapes=False))) == {}
+
+
+def test_a_size_that_depends_on_data_has_a_name_but_no_number() -> None:
+    chosen: Output = {**tensor(2, 7, 16), "symbolic": ["u0", 7, "H//4"]}
+    assert texts(snapshot(SIZES, unpacked(shape=chosen).state())) == {"B, _, C = x.size()": "B = u0, C = 16"}
+
+
+def test_sizes_of_which_data_may_decide_have_no_hint() -> None:
+    report = replace(unpacked(shape=tensor(1)).state().report or unpacked().report(), symbols={"u0": None})
+    state = replace(unpacked(shape=tensor(1)).state(), report=report)
+    assert texts(snapshot(SIZES, state)) == {}
+
+
+def test_a_size_whose_name_is_edited_is_left_out_until_the_next_trace() -> None:
+    shown = edited(snapshot(SIZES, unpacked().state()), "B, _, C", "N, _, C")
+    assert texts(shown) == {"N, _, C = x.size()": "C = 16"}
+
+
+def test_items_of_sizes_that_no_name_gets_have_no_hint() -> None:
+    text = SIZES.replace("B, _, C = x.size()", "t = x.size()[0], x.size()[1], x.size()[2]")
+    items = ("x.size()[0]", "x.size()[1]", "x.size()[2]")
+    assert texts(snapshot(text, unpacked(text, names=items).state())) == {}
+    made = unpacked()
+    made.nodes.pop()
+    assert texts(snapshot(SIZES, made.state())) == {}
+
+
+def test_an_argument_of_several_tensors_has_brackets_beside_another() -> None:
+    text = TEXT.replace("def forward(self, x):\n        x", "def forward(self, image, pair=None):\n        x")
+    made = Trace(text).node("image", "image", tensor(1, 3), op="placeholder", target="image")
+    both: Output = {"list": [tensor(1), tensor(2)]}
+    made.node("pair", "pair", both, op="placeholder", target="pair")
+    assert texts(snapshot(text, made.state())) == {"def forward(self, image, pair": "image: (1, 3), pair: [(1,), (2,)]"}
 
 
 def test_an_unusual_dtype_is_written_out() -> None:

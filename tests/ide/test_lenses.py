@@ -167,6 +167,26 @@ def test_a_recipe_that_nobody_wrote_says_so(source: RecipeSource, words: str) ->
     assert f"recipe: Net()(x) · {words} · 2 others" in texts(snapshot(TEXT, replace(made.state(), found=two)))
 
 
+def test_shapes_and_cost_of_a_guess_have_the_mark_of_hints() -> None:
+    made = trace()
+    made.nodes[-2] = replace(made.nodes[-2], flops=3000)
+    certain = texts(snapshot(TEXT, made.state()))
+    assert "(1, 3, 8, 8) → (1, 10)" in certain
+    assert any("· 3 KFLOPs ·" in text for text in certain)
+    made.recipe = Recipe("Net()", "y", "search")
+    guessed = texts(snapshot(TEXT, made.state()))
+    assert "~(1, 3, 8, 8) → (1, 10)" in guessed
+    assert "blocks.0 (+1 more): ~(1, 4, 8, 8) → (1, 4, 8, 8)" in guessed
+    assert any("· ~3 KFLOPs ·" in text for text in guessed)
+
+
+def test_of_a_guess_a_cost_that_is_partly_unknown_has_both_marks() -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", "y", "search")
+    made.nodes[-2], made.nodes[1] = replace(made.nodes[-2], flops=3000), replace(made.nodes[1], flops=None)
+    assert any("· ≥ ~3 KFLOPs ·" in text for text in texts(snapshot(TEXT, made.state())))
+
+
 def test_a_recipe_with_parts_that_a_search_made_up_says_so() -> None:
     made = trace()
     made.recipe = Recipe("Net(__import__('types').SimpleNamespace(width=3))", "y", "search")

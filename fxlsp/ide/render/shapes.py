@@ -1,4 +1,8 @@
-"""Values of nodes as text: ``(1, 64, 56, 56)``."""
+"""Values of nodes as text: ``(1, 64, 56, 56)``.
+
+A list and a tuple of tensors read alike, since a report does not distinguish them: ``(2, 7, 16), 2 × (1, 2, 16)``,
+with brackets only where unequal items are inside another value.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +24,37 @@ _WIDTH = 40
 """Longest symbolic shape in characters; of a longer one the longest expressions are written as numbers."""
 
 
-def output_text(output: Output | None, usual_dtype: str | None = None, style: Style = "numbers") -> str:
+def output_text(
+    output: Output | None,
+    usual_dtype: str | None = None,
+    style: Style = "numbers",
+    *,
+    width: int | None = None,
+    is_part: bool = False,
+) -> str:
     """Return the text of an output: a shape, the parts of a container, or a value.
 
     Args:
         usual_dtype: the dtype that is left out after a shape; None leaves out every dtype.
         style: how dimensions are written; where no expression is known, as numbers.
+        width: length in characters up to which items of a container are written out, at least one.
+        is_part: whether the text is one of several in a row, so that tensors of different shapes need brackets.
     """
     if output is None:
         return UNKNOWN
     if "shape" in output:
         shape = _shape_text(output, style)
         return shape if output["dtype"] == usual_dtype or usual_dtype is None else f"{shape} {output['dtype']}"
+    if "list" in output and style == "both":
+        symbolic = output_text(output, usual_dtype, "symbolic", width=width, is_part=is_part)
+        numbers = output_text(output, usual_dtype, "numbers", width=width, is_part=is_part)
+        return symbolic if symbolic == numbers else f"{symbolic} = {numbers}"
     if "list" in output:
-        return _list_text([output_text(item, usual_dtype, style) for item in output["list"]])
+        items = [output_text(item, usual_dtype, style, is_part=True) for item in output["list"]]
+        return _tensors_text(items, width, is_part) if holds_tensor(output) else _values_text(items, width)
     if "dict" in output:
-        return _dict_text({name: output_text(item, usual_dtype, style) for name, item in output["dict"].items()})
+        parts = output["dict"].items()
+        return _dict_text({name: output_text(item, usual_dtype, style, is_part=True) for name, item in parts}, width)
     if "value" in output:
         return repr(output["value"])
     return str(output.get("type", UNKNOWN))
@@ -44,7 +63,7 @@ def output_text(output: Output | None, usual_dtype: str | None = None, style: St
 def inputs_text(inputs: Sequence[Output | None], usual_dtype: str | None = None) -> str:
     """Return a call's arguments that are unknown or hold a tensor; "" if none does."""
     shown = [each for each in inputs if each is None or holds_tensor(each)]
-    return ", ".join(output_text(each, usual_dtype) for each in shown)
+    return ", ".join(output_text(each, usual_dtype, is_part=True) for each in shown)
 
 
 def flow_text(inputs: Sequence[Output | None], output: Output | None, usual_dtype: str | None = None) -> str:
@@ -117,17 +136,25 @@ def _tuple_text(sizes: Sequence[int | str]) -> str:
     return f"({inside},)" if len(sizes) == 1 else f"({inside})"
 
 
-def _list_text(items: Sequence[str]) -> str:
+def _tensors_text(items: Sequence[str], width: int | None, is_part: bool) -> str:
+    if len(set(items)) == 1:
+        return f"{len(items)} × {items[0]}"
+    shown = ", ".join(_cut(items, width))
+    return f"[{shown}]" if is_part else shown
+
+
+def _values_text(items: Sequence[str], width: int | None) -> str:
     if len(items) > _SHOWN_ITEMS and len(set(items)) == 1:
         return f"{len(items)} × {items[0]}"
-    return "[" + ", ".join(_cut(items)) + "]"
+    return "[" + ", ".join(_cut(items, width)) + "]"
 
 
-def _dict_text(items: dict[str, str]) -> str:
-    return "{" + ", ".join(_cut([f"{name}: {text}" for name, text in items.items()])) + "}"
+def _dict_text(items: dict[str, str], width: int | None) -> str:
+    return "{" + ", ".join(_cut([f"{name}: {text}" for name, text in items.items()], width)) + "}"
 
 
-def _cut(items: Sequence[str]) -> list[str]:
-    if len(items) <= _SHOWN_ITEMS + 1:
-        return list(items)
-    return [*items[:_SHOWN_ITEMS], f"… {len(items) - _SHOWN_ITEMS} more"]
+def _cut(items: Sequence[str], width: int | None) -> list[str]:
+    shown = len(items) if len(items) <= _SHOWN_ITEMS + 1 else _SHOWN_ITEMS
+    while width is not None and shown > 1 and len(", ".join(items[:shown])) > width:
+        shown -= 1
+    return list(items) if shown == len(items) else [*items[:shown], f"… {len(items) - shown} more"]

@@ -19,6 +19,7 @@ from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.in_trace import Run, items_by_place
 from fxlsp.ide.trace_view.outline import outline
+from fxlsp.ide.trace_view.provenance import is_guessed
 from fxlsp.ide.trace_view.runs import path_text
 from fxlsp.report.graph import ModuleCall
 from fxlsp.source.models.forward_defs import ForwardDef
@@ -43,7 +44,7 @@ def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
 def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
     """Return ``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``.
 
-    None if no run has a known input or output.
+    Guessed shapes have a mark: ``~(1, 64, 56, 56) → (1, 64, 56, 56)``. None if no run has a known input or output.
 
     Args:
         shown: the runs of which the first is shown: all, or those that the user chose.
@@ -51,7 +52,8 @@ def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
     first = next(filter(_is_known, (*shown, *runs)), None)
     if first is None:
         return None
-    flow = flow_text(first.item.inputs, first.item.output, first.index.usual_dtype)
+    guessed = "~" if is_guessed(first.index.report) else ""
+    flow = guessed + flow_text(first.item.inputs, first.item.output, first.index.usual_dtype)
     more = f"(+{len(runs) - 1} more)" if len(runs) > 1 else ""
     which = " ".join(filter(None, [first.item.module_path, more]))
     chosen = " · chosen" if len(shown) < len(runs) and first is shown[0] else ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.source.models.forward_defs import ForwardDef, parameter_spans
+from fxlsp.source.models.forward_defs import ForwardDef, ReturnedDisplay, parameter_spans, returned_displays
 from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
@@ -31,6 +31,8 @@ class Outlined:
 
     :func:`~fxlsp.source.models.forward_defs.parameter_spans` finds them.
     """
+    returned: tuple[ReturnedDisplay, ...] = ()
+    """Displays that its ``forward`` returns."""
 
 
 def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:
@@ -68,10 +70,14 @@ def _outlined(document: Document) -> tuple[Outlined, ...]:
 
 
 def _find(document: Document) -> tuple[Outlined, ...]:
-    return tuple(
-        Outlined(model, parameter_spans(document, model.forward) if model.forward is not None else ())
-        for model in model_classes(document)
-    )
+    return tuple(_class(document, model) for model in model_classes(document))
+
+
+def _class(document: Document, model: ModelClass) -> Outlined:
+    forward = model.forward
+    if forward is None:
+        return Outlined(model, ())
+    return Outlined(model, parameter_spans(document, forward), returned_displays(document, forward))
 
 
 def _moved(old: Outlined, mover: Mover) -> Iterator[Outlined]:
@@ -81,7 +87,9 @@ def _moved(old: Outlined, mover: Mover) -> Iterator[Outlined]:
         extent = _extent(old.model.extent, name, mover)
         model = replace(old.model, name=name, extent=extent, forward=_forward(old.model.forward, mover))
         parameters = [mover(span) for span in old.parameters]
-        yield Outlined(model, tuple(span for span in parameters if span is not None))
+        ends = [(display, mover(display.end)) for display in old.returned]
+        returned = tuple(replace(display, end=end) for display, end in ends if end is not None)
+        yield Outlined(model, tuple(span for span in parameters if span is not None), returned)
 
 
 def _forward(forward: ForwardDef | None, mover: Mover) -> ForwardDef | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from fxlsp.ide.render.shapes import dtypes
@@ -12,7 +13,9 @@ from fxlsp.ide.trace_view.call_tree import ModuleCallTree
 from fxlsp.ide.trace_view.expression_events import Event, ExpressionEvents, events_by_file
 from fxlsp.ide.trace_view.module_tree import ModuleUsage, Registered, module_tree
 from fxlsp.report.graph import Module, ModuleCall, Node, Output
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
+from fxlsp.report.symbolic_sizes import DATA_SYMBOL
 from fxlsp.source.text.positions import Span
 
 _KEPT_NODES = 50_000
@@ -21,6 +24,16 @@ _LAYER = re.compile(
     r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d"
 )
 """Layers whose input begins with the batch where it has two dimensions more than their name says."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedSizes:
+    """Sizes that one statement binds to names: ``B, T, C = x.size()``."""
+
+    whole: Event
+    """What is unpacked."""
+    parts: tuple[tuple[Location, str], ...]
+    """The place of each name in the text that was traced, with its size: a number, or ``u0`` where data decide."""
 
 
 class ReportIndex:
@@ -60,6 +73,16 @@ class ReportIndex:
     def node(self, name: str) -> Event | None:
         """Return the node with a name."""
         return self._nodes.get(name)
+
+    @cached_property
+    def unpacked_sizes(self) -> tuple[UnpackedSizes, ...]:
+        """The sizes that are unpacked to as many names, left of them on the same line."""
+        items: dict[str, list[Node]] = defaultdict(list)
+        for node in self.report.nodes:
+            if node.target == "operator.getitem" and len(node.input_nodes) == 1:
+                items[node.input_nodes[0]].append(node)
+        found = ((self._nodes[name], nodes) for name, nodes in items.items() if name in self._nodes)
+        return tuple(sizes for whole, nodes in found if (sizes := _unpacked(whole, nodes, self.report)) is not None)
 
     def order_of(self, call: ModuleCall) -> int:
         """Return the number of a call in the order of the report's calls, from 0."""
@@ -166,3 +189,34 @@ def _tensors(outputs: list[Output | None] | tuple[Output | None, ...]) -> Iterat
             yield from _tensors(output["list"])
         elif "dict" in output:
             yield from _tensors(list(output["dict"].values()))
+
+
+def _unpacked(whole: Event, items: Sequence[Node], report: Report) -> UnpackedSizes | None:
+    """Return the sizes that items of one value are, if each is bound to a name; None otherwise."""
+    place, sizes = whole.subject.location, _sizes(whole, report)
+    parts = [(item.location, item.inputs[1:]) for item in items if item.location is not None]
+    parts = [(at, index) for at, index in parts if place is not None and _is_left_of(at, place)]
+    if len(sizes) < 2 or [index for _, index in parts] != [({"value": number},) for number in range(len(sizes))]:
+        return None
+    return UnpackedSizes(whole, tuple((at, size) for (at, _), size in zip(parts, sizes, strict=True)))
+
+
+def _is_left_of(part: Location, whole: Location) -> bool:
+    """Return whether a place is before another one on its only line."""
+    is_same_line = part.line == part.end_line == whole.line and (part.file, part.cell) == (whole.file, whole.cell)
+    return is_same_line and part.end_column <= whole.column
+
+
+def _sizes(whole: Event, report: Report) -> list[str]:
+    """Return the items of a tuple of whole numbers as text; none for any other value.
+
+    Which sizes depend on data is known only of the shape of a tensor.
+    """
+    values = [(item or {}).get("value") for item in (whole.output or {}).get("list", ())]
+    if not all(type(value) is int for value in values):
+        return []
+    tensor = whole.inputs[0] if whole.inputs else None
+    if tensor is not None and tensor.get("shape") == values:
+        dims = zip(values, tensor.get("symbolic", values), strict=True)
+        return [str(dim if DATA_SYMBOL.search(str(dim)) else value) for value, dim in dims]
+    return [] if None in report.symbols.values() else [str(value) for value in values]

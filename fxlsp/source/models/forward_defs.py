@@ -1,4 +1,4 @@
-"""The ``forward`` of a class, and the spans of its parameters."""
+"""The ``forward`` of a class, the spans of its parameters, and the displays that it returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tree_sitter import Node
 from fxlsp.source.python.class_statements import ClassStatement, statements_run_by, with_decorators
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import LineIndex, Span
-from fxlsp.source.text.syntax import assignment_in, field, first_part, span_of, text_of
+from fxlsp.source.text.syntax import ancestors, assignment_in, field, first_part, parents_of, span_of, text_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,19 @@ class ForwardDef:
     """The whole statement, decorators included."""
     parameters: tuple[str, ...]
     """Their names without the first one (``self``), with stars; empty for an assigned ``forward``."""
+
+
+@dataclass(frozen=True)
+class ReturnedDisplay:
+    """Tuple, list or dictionary that a ``return`` writes out: ``return a, b``."""
+
+    end: Span
+    """Its last character."""
+    size: int
+    """How many items it has."""
+    is_dict: bool
+    is_only: bool
+    """Whether the function has no other ``return``."""
 
 
 def forward_of(document: Document, statement: ClassStatement) -> ForwardDef | None:
@@ -71,9 +84,7 @@ def parameter_spans(document: Document, forward: ForwardDef) -> tuple[Span, ...]
 
     Defaults are not part of the span, parameters with stars are omitted. Empty for a ``forward`` that is assigned.
     """
-    row, column = document.lines.to_bytes(forward.name.line, forward.name.column)
-    name = document.tree.root_node.named_descendant_for_point_range((row, column), (row, column))
-    definition = None if name is None else name.parent
+    definition = _statement(document, forward)
     parameters = None if definition is None else field(definition, "parameters")
     if parameters is None:
         return ()
@@ -89,3 +100,46 @@ def _span(parameter: Node, lines: LineIndex) -> Span | None:
         return None
     start, end = span_of(name, lines), span_of(field(parameter, "type") or name, lines)
     return Span(start.line, start.column, end.end_line, end.end_column)
+
+
+def _statement(document: Document, forward: ForwardDef) -> Node | None:
+    """Return the statement that binds the name ``forward``."""
+    row, column = document.lines.to_bytes(forward.name.line, forward.name.column)
+    name = document.tree.root_node.named_descendant_for_point_range((row, column), (row, column))
+    return None if name is None else name.parent
+
+
+def returned_displays(document: Document, forward: ForwardDef) -> tuple[ReturnedDisplay, ...]:
+    """Return the displays of known size that a ``forward`` returns, in text order."""
+    definition = _statement(document, forward)
+    if definition is None or definition.type != "function_definition" or not _returns_unchanged(definition):
+        return ()
+    own = [each for each in parents_of(definition, "return") if _function_around(each) == definition]
+    values = [(value, _items(value)) for each in own if (value := first_part(each)) is not None]
+    return tuple(
+        ReturnedDisplay(_last_character(value, document.lines), len(items), value.type == "dictionary", len(own) == 1)
+        for value, items in values
+        if items and not any(item.type in ("list_splat", "dictionary_splat") for item in items)
+    )
+
+
+def _returns_unchanged(definition: Node) -> bool:
+    """Return whether all decorators are torch's (``@torch.no_grad()``), none of which changes what is returned."""
+    decorators = (node for node in with_decorators(definition).children if node.type == "decorator")
+    return all(text_of(each).removeprefix("@").strip().startswith("torch.") for each in decorators)
+
+
+def _function_around(statement: Node) -> Node | None:
+    return next((each for each in ancestors(statement) if each.type == "function_definition"), None)
+
+
+def _items(value: Node) -> list[Node]:
+    """Return the items of a display; of any other expression none."""
+    if value.type not in ("expression_list", "tuple", "list", "dictionary"):
+        return []
+    return [item for item in value.named_children if item.type != "comment"]
+
+
+def _last_character(node: Node, lines: LineIndex) -> Span:
+    span = span_of(node, lines)
+    return Span(span.end_line, max(1, span.end_column - 1), span.end_line, span.end_column)
