@@ -123,3 +123,25 @@ def test_calling_what_a_subclass_is_to_define_is_an_error(worker: Any, write: Ca
     text = fed("x", "raise NotImplementedError")
     problems = worker.report(write(text) + ":Net", "Net()", "torch.randn(2, 3)").problems
     assert [(each.code, each.severity) for each in problems] == [("FX401", "error")]
+
+
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        pytest.param("def reset(self, state):\n    self.state = state", "info", id="a method sets it"),
+        pytest.param(
+            'def reset(self, state):\n    setattr(self, "state", state)', "info", id="a method sets it by name"
+        ),
+        pytest.param(
+            'def reset(self, state):\n    self.register_buffer("state", state)', "info", id="a method registers it"
+        ),
+        pytest.param("def reset(self, state):\n    self.states = state", "error", id="nothing sets it"),
+        pytest.param("def reset(self, state):\n    return self.state == state", "error", id="it is only read"),
+    ],
+)
+def test_an_attribute_that_a_caller_may_have_set_is_not_missing_for_certain(
+    other: str, severity: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = fed("x", f"y = x + self.state\nself.state = y\nreturn y\n{other}").replace("        def", "    def")
+    report = worker.report(write(text) + ":Net")
+    assert [each.severity for each in report.problems if "has no attribute" in each.message] == [severity]
