@@ -1,0 +1,40 @@
+"""``fxlsp.askFrontends``: the verdicts of torch.export and torch.compile on a model.
+
+It takes the URI of a document and the name of a model in it, ``Outer.Inner``; missing arguments are requested by
+``window/showMessageRequest``. The answer is ``{"model", "frontends"}``, the verdicts as in ``fxlsp trace --format
+json``; null if there is no trace of the present text, or an edit has ended the request.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.model_status import states_of, status_text
+from fxlsp.ide.trace_view.outline import factory_and_instance_names, outline
+from fxlsp.server.commands.ask_user import resolve_model, show_info
+from fxlsp.server.shared.command_names import ASK_FRONTENDS
+from fxlsp.server.shared.server import Server
+
+_NOTHING = "No model of this file has a trace yet."
+
+
+def register(server: Server) -> None:
+    @server.command(ASK_FRONTENDS)
+    async def ask_frontends(*arguments: str) -> dict[str, Any] | None:
+        place = await resolve_model(server, arguments, _names, "About which model?", _NOTHING)
+        if place is None:
+            return None
+        path, name = place
+        verdicts = await server.engine.ask_frontends(path, name)
+        if verdicts is not None:
+            return {"model": name, "frontends": [each.to_json() for each in verdicts]}
+        if server.has_session:
+            text = status_text(server.engine.snapshot, path, name)
+            show_info(server, f"torch.export and torch.compile were not asked about the present text of {name}: {text}")
+        return None
+
+
+def _names(snapshot: Snapshot, path: str) -> list[str]:
+    names = [*(each.model.qualname for each in outline(snapshot, path)), *factory_and_instance_names(snapshot, path)]
+    return [name for name in names if any(state.report is not None for state in states_of(snapshot, path, name))]
