@@ -12,11 +12,7 @@ const QUESTIONS: Record<string, [question: string, nothing: string]> = {
 };
 
 /** A model that can be meant has a lens with the command `lens`. */
-export async function whichModel(
-  client: LanguageClient,
-  command: string,
-  lens: string,
-): Promise<Place | undefined> {
+export async function whichModel(client: LanguageClient, command: string, lens: string): Promise<Place | undefined> {
   const [question, nothing] = QUESTIONS[command] ?? ["Which model?", "There is no model."];
   const editor = vscode.window.activeTextEditor;
   if (editor?.document.languageId !== "python") {

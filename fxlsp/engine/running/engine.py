@@ -297,8 +297,9 @@ class Engine:
     async def restart(self) -> None:
         """Stop the supervisors, forget why they failed, and trace all models again."""
         self._jobs.cancel(self._session.models.states)
-        self._frontends.cancel()
+        self._frontends.stop()
         await self._supervisors.restart()
+        self._frontends.edited()
         self.configure(self._client)
         self.retrace()
 
