@@ -215,7 +215,8 @@ _INTRODUCTION = """\
 Each problem has a code, which never changes its meaning. A comment `# fxlsp: ignore[FX101]` silences a problem; the
 settings `severities` and `ignore` choose the severity of a code or a family, or silence it. In the profile `shapes`,
 FX1xx, FX2xx, FX3xx and FX402 are hints. FX7xx and FX8xx are those of other front ends than `torch.fx`, reported only
-where `fxlsp check --frontends` or `fxlsp trace --frontends` asks for them.
+where `fxlsp check --frontends` or `fxlsp trace --frontends` asks for them, or
+[an editor](../frontends.md#in-an-editor).
 
 Each page has an example that can be run as it is, and the same example without the problem. The words of torch and
 Python"""

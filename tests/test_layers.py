@@ -190,6 +190,7 @@ ORDERS = {
     "ide": """
         render
         trace_view, causes
+        frontend_problems
         hints, problems, setting_problems
         repeated_problems
         fixes
@@ -237,7 +238,7 @@ ORDERS = {
     """,
     "server/commands": """
         ask_user
-        choose_recipe, copy, graph, information, instances, record, trust_and_retrace
+        ask_frontends, choose_recipe, copy, graph, information, instances, record, trust_and_retrace
     """,
     "cli": """
         output

@@ -36,7 +36,7 @@ def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = 
     for state in states:
         if state.report is not None:
             facts = report_facts(state.report, snapshot.policy_of(path), marks_guess=True)
-            return " · ".join([*facts, *_since(state)])
+            return " · ".join([*facts, *_frontends(state), *_since(state)])
     if runs:
         return " · ".join([_inside(runs), counted(len(runs), "call"), *_since(runs[0].state)])
     return _untraced_text(snapshot, path, states)
@@ -92,6 +92,11 @@ def failure_text(failure: Failure) -> str:
         return f"not traced: give {failure.needs}"
     message = failure.message.strip().partition("\n")[0]
     return f"not traced: {message if len(message) <= _MESSAGE_WIDTH else message[: _MESSAGE_WIDTH - 1] + '…'}"
+
+
+def _frontends(state: ModelState) -> list[str]:
+    """Return the verdicts of other front ends on the present text, in the words of ``fxlsp trace --frontends``."""
+    return [f"{answer.verdict.frontend}: {answer.verdict.summary}" for answer in state.frontends]
 
 
 def _since(state: ModelState) -> list[str]:

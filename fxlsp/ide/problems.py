@@ -1,4 +1,4 @@
-"""Problems of a file: those in reports, failures without a report, syntax errors.
+"""Problems of a file: those in reports, of other front ends, failures without a report, syntax errors.
 
 Problems with the same code at the same span are merged into one, however many instances and traces found them.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.frontend_problems import placed_problems, repeated_failures
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.code_records import Severity
@@ -82,7 +83,9 @@ def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
     for found in _all(snapshot, path):
         groups[found.span, found.problem.code].append(found)
     merged = [_merged(snapshot, group) for _, group in sorted(groups.items(), key=lambda item: item[0])]
-    return list(_shown(snapshot, path, merged))
+    shown = list(_shown(snapshot, path, merged))
+    repeated = repeated_failures([(each.code, each.severity, (each.span.line, each.span.column)) for each in shown])
+    return [problem for problem, is_repeated in zip(shown, repeated, strict=True) if not is_repeated]
 
 
 def _shown(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
@@ -112,6 +115,8 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
         # failure.
         if state.report is not None and state.failure is None:
             yield from _reported(snapshot, path, state, state.report)
+    for each in placed_problems(snapshot, path):
+        yield _Found(each.problem, each.span, each.texts, is_located=each.problem.location is not None)
     for state in snapshot.failed:
         if state.failure is not None and _is_shown(state.failure):
             yield from _failed(snapshot, path, state, state.failure)

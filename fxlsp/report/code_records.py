@@ -97,13 +97,13 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "FX7": Family(
         "refused by torch.export",
-        "`torch.export` does not take the model, or not with every batch. Reported where `--frontends` asks for it.",
+        "`torch.export` does not take the model, or not with every batch. Reported where its verdict is asked for.",
         "info",
         Trait.BY_EXPRESSION,
     ),
     "FX8": Family(
         "split by torch.compile",
-        "`torch.compile` ends a graph here, or fails. Reported where `--frontends` asks for it.",
+        "`torch.compile` ends a graph here, or fails. Reported where its verdict is asked for.",
         "info",
         Trait.BY_EXPRESSION,
     ),

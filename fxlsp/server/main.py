@@ -10,7 +10,15 @@ from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
 from fxlsp.server import lifecycle, transport
-from fxlsp.server.commands import choose_recipe, graph, information, instances, record, trust_and_retrace
+from fxlsp.server.commands import (
+    ask_frontends,
+    choose_recipe,
+    graph,
+    information,
+    instances,
+    record,
+    trust_and_retrace,
+)
 from fxlsp.server.commands import copy as copying
 from fxlsp.server.publish import progress
 from fxlsp.server.requests import (
@@ -39,6 +47,7 @@ _FEATURES = (
         choose_recipe,
         instances,
         graph,
+        ask_frontends,
         record,
         information,
         copying,

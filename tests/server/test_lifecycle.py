@@ -51,7 +51,16 @@ async def test_it_says_what_it_can_do(start: Start) -> None:
     assert capabilities["codeLensProvider"] == {"resolveProvider": True}
     assert capabilities["inlayHintProvider"] == {"resolveProvider": True}
     commands = ["trust", "retrace", "restart", "recipes", "chooseRecipe", "writeRecipe"]
-    commands += ["instances", "chooseInstance", "showGraph", "record", "information", "copyComment", "copyTable"]
+    commands += [
+        "instances",
+        "chooseInstance",
+        "showGraph",
+        "askFrontends",
+        "record",
+        "information",
+        "copyComment",
+        "copyTable",
+    ]
     assert capabilities["executeCommandProvider"]["commands"] == [f"fxlsp.{command}" for command in commands]
     assert "diagnosticProvider" not in capabilities
 

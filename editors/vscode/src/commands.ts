@@ -37,6 +37,11 @@ export async function execute(
       return given.length > 1
         ? next(command, given)
         : withPlace(client, given, "fxlsp.chooseRecipe", (at) => next(command, at));
+    case "fxlsp.askFrontends":
+      // A model with a trace has the lens of its graph.
+      return given.length > 1
+        ? next(command, given)
+        : withPlace(client, given, command, (at) => next(command, at), "fxlsp.showGraph");
     case "fxlsp.record":
       return given.length > 1 ? next(command, given) : record(client, next);
     case "fxlsp.copyComment":
@@ -56,13 +61,19 @@ async function withPlace(
   args: unknown[],
   command: string,
   run: (place: Place) => Promise<unknown>,
+  lens = command,
 ): Promise<unknown> {
-  const place = await placeOf(client, args, command);
+  const place = await placeOf(client, args, command, lens);
   return place === undefined ? undefined : run(place);
 }
 
 /** The model that is meant: what the lens says, else what the user picks among those in front of them. */
-async function placeOf(client: LanguageClient, [uri, name]: unknown[], command: string): Promise<Place | undefined> {
+async function placeOf(
+  client: LanguageClient,
+  [uri, name]: unknown[],
+  command: string,
+  lens = command,
+): Promise<Place | undefined> {
   if (typeof uri === "string" && typeof name === "string") return [uri, name];
-  return whichModel(client, command);
+  return whichModel(client, command, lens);
 }

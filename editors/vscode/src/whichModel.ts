@@ -6,11 +6,13 @@ type Place = [uri: string, name: string];
 
 const QUESTIONS: Record<string, [question: string, nothing: string]> = {
   "fxlsp.showGraph": ["The graph of which model?", "No model of this file has a graph yet."],
+  "fxlsp.askFrontends": ["About which model?", "No model of this file has a trace yet."],
   "fxlsp.chooseRecipe": ["Which model?", "No model of this file has a recipe."],
   "fxlsp.chooseInstance": ["Of which class?", "No class of this file ran in more than one place."],
 };
 
-export async function whichModel(client: LanguageClient, command: string): Promise<Place | undefined> {
+/** A model that can be meant has a lens with the command `lens`. */
+export async function whichModel(client: LanguageClient, command: string, lens: string): Promise<Place | undefined> {
   const [question, nothing] = QUESTIONS[command] ?? ["Which model?", "There is no model."];
   const editor = vscode.window.activeTextEditor;
   if (editor?.document.languageId !== "python") {
@@ -19,7 +21,7 @@ export async function whichModel(client: LanguageClient, command: string): Promi
   }
   const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(editor.document);
   const lenses = (await client.sendRequest(CodeLensRequest.type, { textDocument })) ?? [];
-  const found = named(lenses.filter((lens) => lens.command?.command === command));
+  const found = named(lenses.filter((each) => each.command?.command === lens));
   const [name, isOnly] = [[...found.keys()], found.size === 1];
   if (found.size === 0) void vscode.window.showInformationMessage(nothing);
   const picked = isOnly ? name[0] : await pick(question, found, editor.selection.active.line);

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field, replace
 from fxlsp.cli.check.candidates import FoundModel
 from fxlsp.cli.output.problems import problem_of
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.report.code_records import RANKS, Severity, Trait
-from fxlsp.report.codes import NOT_FED, codes_with, severity_of
-from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS, frontend_of
-from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
+from fxlsp.ide.frontend_problems import problems_of_verdict, repeated_failures
+from fxlsp.report.codes import NOT_FED
+from fxlsp.report.frontend_codes import COMPILE_FAILS, frontend_of
+from fxlsp.report.frontends import FrontendName, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.recipes.recipes import find_written
-
-_RAISES = codes_with(Trait.RAISES)
 
 
 @dataclass(frozen=True)
@@ -75,25 +73,11 @@ class CheckedTrace:
             if verdict.frontend == "fx" or verdict.verdict == "unavailable":
                 continue
             is_pressing = verdict.frontend in used and self.is_sure and verdict.verdict not in ("timeout", "limit")
-            for (code, place), found in self._by_place(verdict).items():
-                is_warning = is_pressing and not all(each.is_of_machine for each in found)
-                default: Severity = "warning" if is_warning else severity_of(code)
-                severity = self.policy.severity(code, default)
+            for found in problems_of_verdict(verdict, self.model.target.text, self.model.location):
+                is_warning = is_pressing and not found.is_of_machine
+                severity = self.policy.severity(found.problem.code, "warning" if is_warning else found.problem.severity)
                 if severity is not None:
-                    words = "\n".join(dict.fromkeys(map(_words, found)))
-                    message = f"torch.{verdict.frontend}: {words}"
-                    yield Problem(code, severity, message, place, model=self.model.target.text)
-
-    def _by_place(self, verdict: FrontendVerdict) -> Mapping[tuple[str, Location], list[FrontendProblem]]:
-        """Return the problems of a verdict by code and place.
-
-        Those of one code at one place are one problem; without a place of their own they are at the model's name.
-        """
-        found: dict[tuple[str, Location], list[FrontendProblem]] = {}
-        for each in verdict.problems:
-            if each.code is not None:
-                found.setdefault((each.code, each.location or self.model.location), []).append(each)
-        return found
+                    yield replace(found.problem, severity=severity)
 
     def _written_at(self, recipe: Recipe | None) -> Location | None:
         """Return where the recipe of the trace is written.
@@ -105,27 +89,12 @@ class CheckedTrace:
 
 
 def without_repeated_failures(problems: Sequence[Problem]) -> list[Problem]:
-    """Return problems without the failures of other front ends where the model itself fails.
-
-    Such an operation fails with and without them, and is one mistake. A warning remains beside a failure that is less:
-    the inputs of another model, which fails there, may be guessed.
-    """
-    failing: dict[tuple[str, int, int], int] = {}
-    for each in problems:
-        if each.code in _RAISES and each.location is not None:
-            place, rank = _begin(each.location), RANKS[each.severity]
-            failing[place] = min(rank, failing.get(place, rank))
-
-    def is_repeated(each: Problem) -> bool:
-        rank = failing.get(_begin(each.location)) if _is_failure(each) and each.location else None
-        return rank is not None and (each.severity not in ("error", "warning") or rank <= RANKS[each.severity])
-
-    return [each for each in problems if not is_repeated(each)]
-
-
-def _is_failure(problem: Problem) -> bool:
-    """Return whether a front end failed for no reason of its own, as far as is known."""
-    return problem.code in (EXPORT_FAILS, COMPILE_FAILS)
+    """Return problems without the failures of other front ends where the model itself fails."""
+    places = [None if each.location is None else _begin(each.location) for each in problems]
+    repeated = repeated_failures(
+        [(each.code, each.severity, place) for each, place in zip(problems, places, strict=True)]
+    )
+    return [each for each, is_repeated in zip(problems, repeated, strict=True) if not is_repeated]
 
 
 def _is_of_recipe(problem: Problem) -> bool:
@@ -135,12 +104,6 @@ def _is_of_recipe(problem: Problem) -> bool:
 def _begin(place: Location) -> tuple[str, int, int]:
     """Return where a location begins; only one of two for the same expression may know its function."""
     return place.file, place.line, place.column
-
-
-def _words(found: FrontendProblem) -> str:
-    """Return torch's words without its own stacks, with the page that they name."""
-    words = "\n".join(line.rstrip() for line in (found.words or found.message).splitlines() if line.strip())
-    return words if found.link is None or found.link in words else f"{words}\nSee {found.link}"
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,13 @@ from fxlsp.cli.tracing.jobs import trace_request
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.targets import CommandLineTarget
 from fxlsp.cli.tracing.worker_pool import TracePool
-from fxlsp.engine.connection.connection import Outcome
+from fxlsp.engine.connection.frontend_requests import frontend_request, not_fed, verdict_of
 from fxlsp.report.code_records import Trait
 from fxlsp.report.codes import codes_with
-from fxlsp.report.frontend_codes import died_code
 from fxlsp.report.frontends import FrontendName, FrontendProblem, FrontendVerdict, OtherFrontend
-from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 
 NAMES: tuple[FrontendName, ...] = ("fx", *get_args(OtherFrontend))
-_LEAST_SECONDS = 60.0
-"""Time limit of each front end, unless the user's is longer: to import torch._dynamo alone takes seconds."""
 _REFUSALS = codes_with(Trait.REFUSES)
 
 
@@ -76,27 +72,10 @@ async def _verdict(
     report: Report, name: OtherFrontend, target: CommandLineTarget, projects: Projects, traces: TracePool
 ) -> FrontendVerdict:
     if report.recipe.inputs is None:
-        return _unavailable(name, "no inputs are known", None)
+        return not_fed(name)
     project = projects.at(target.folder)
-    request = trace_request(target, report.recipe, project)
-    limits = replace(request.limits, seconds=max(request.limits.seconds, _LEAST_SECONDS))
-    outcome = await traces.trace(project.python, replace(request, frontend=name, limits=limits))
-    return outcome.frontend or _without_verdict(name, outcome)
-
-
-def _without_verdict(name: OtherFrontend, outcome: Outcome) -> FrontendVerdict:
-    failure = outcome.failure
-    message = "no verdict arrived" if failure is None else failure.message
-    place = None if failure is None else failure.location
-    if outcome.died:
-        problem = FrontendProblem(message.partition("\n")[0], message, place, died_code(name))
-        return FrontendVerdict(name, "crashed", "crashed", (problem,))
-    return _unavailable(name, message, place)
-
-
-def _unavailable(name: OtherFrontend, reason: str, place: Location | None) -> FrontendVerdict:
-    problem = FrontendProblem(reason.partition("\n")[0], reason, place)
-    return FrontendVerdict(name, "unavailable", "could not be asked", (problem,))
+    request = frontend_request(trace_request(target, report.recipe, project), report.recipe, name)
+    return verdict_of(name, await traces.trace(project.python, request))
 
 
 def _of_torch_fx(report: Report) -> FrontendVerdict:

@@ -17,6 +17,7 @@ from fxlsp.engine.connection.supervisor_pool import SupervisorPool
 from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.running.closed_files import ClosedFiles
 from fxlsp.engine.running.documents import DocumentAnalyzer
+from fxlsp.engine.running.frontend_jobs import REST_SECONDS, FrontendJobs
 from fxlsp.engine.running.fx_usage import FxUsageSearch
 from fxlsp.engine.running.indexer import Indexer
 from fxlsp.engine.running.reconcile import sync_context_models
@@ -33,6 +34,7 @@ from fxlsp.engine.state.snapshot import ModelKey, Snapshot, Status
 from fxlsp.engine.state.take_snapshot import take_snapshot
 from fxlsp.engine.state.trust import TrustedScope
 from fxlsp.recording.recording_file import NAME_IN_WORKSPACE
+from fxlsp.report.frontends import FrontendVerdict
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document, TextEdit
 from fxlsp.source.text.edits import DocumentEdit
@@ -73,6 +75,7 @@ class Engine:
         bootstrap: Path = BOOTSTRAP,
         limit: int | None = None,
         idle_seconds: float = IDLE_SECONDS,
+        rest_seconds: float = REST_SECONDS,
     ) -> None:
         """
         Args:
@@ -83,6 +86,7 @@ class Engine:
             bootstrap: program of the supervisors.
             limit: number of traces at once; None is one less than there are cores.
             idle_seconds: time after the last trace after which a supervisor is stopped.
+            rest_seconds: time after the last edit after which other front ends are asked.
         """
         self._client = client or ClientSettings({})
         self._folders = tuple(folders)
@@ -99,6 +103,9 @@ class Engine:
         self._recording_watch = RecordingWatch(recordings, executor, lambda: self._on_index(None))
         self._recording_watch.start()
         self._jobs = TraceJobs(self._session, self._supervisors, self._on_traced, limit)
+        self._frontends = FrontendJobs(
+            session, self._supervisors, self._jobs, lambda: self._is_working, self._on_traced, rest_seconds
+        )
         self._fx_usage = FxUsageSearch(self._session, self._executor, self._on_fx_usage)
         self._user_choices = UserChoices(self._session)
         self._read_folders()
@@ -113,8 +120,13 @@ class Engine:
     @property
     def is_idle(self) -> bool:
         """Whether no work is running or waiting: only another change leads to a snapshot."""
+        return not self._is_working and not self._frontends.is_busy
+
+    @property
+    def _is_working(self) -> bool:
+        """Whether work is running or waiting that answers to edits."""
         parts = (self._analyzer, self._indexer, self._fx_usage, self._closed_files, self._jobs, self._recording_watch)
-        return not any(part.is_busy for part in parts)
+        return any(part.is_busy for part in parts)
 
     def open(self, document: Document) -> None:
         self._session.open(document)
@@ -198,6 +210,7 @@ class Engine:
         """Allow no code of the workspace to run any more, and end what runs."""
         self._session.set_trust(TrustedScope())
         self._jobs.cancel(self._session.models.states)
+        self._frontends.cancel()
         self._replan("session", *self._session.documents)
 
     @property
@@ -259,22 +272,34 @@ class Engine:
     def retrace(self, path: str | None = None) -> None:
         """Trace the models of one file, or all, again although nothing has changed.
 
-        Includes poisoned models and those over the budget of their file. Guesses are forgotten: searches begin anew.
+        Includes poisoned models and those over the budget of their file. Guesses are forgotten: searches begin anew. So
+        are the verdicts of other front ends.
         """
         self._recording_watch.look_now()
         self._session.guesses.forget(path)
+        self._session.models.forget_answers(path)
         self._session.models.repeat_all(path)
         self._replan("session")
 
+    async def ask_frontends(self, path: str, name: str) -> tuple[FrontendVerdict, ...] | None:
+        """Return the verdicts of other front ends on a model, and show them while its text stays as it is.
+
+        None if there is no trace of its present text, or if an edit ends the request.
+        """
+        return await self._frontends.ask(path, name)
+
     def stop(self) -> None:
         """Cancel all running and waiting traces; the next edit starts new ones."""
+        self._frontends.stop()
         self._jobs.stop()
         self._publish(SnapshotChange("session"))
 
     async def restart(self) -> None:
         """Stop the supervisors, forget why they failed, and trace all models again."""
         self._jobs.cancel(self._session.models.states)
+        self._frontends.stop()
         await self._supervisors.restart()
+        self._frontends.edited()
         self.configure(self._client)
         self.retrace()
 
@@ -288,6 +313,7 @@ class Engine:
         await self._closed_files.close()
         await self._indexer.close()
         await self._analyzer.close()
+        await self._frontends.close()
         await self._jobs.close()
         try:
             await asyncio.wait_for(self._supervisors.close(), _SHUTDOWN_SECONDS)
@@ -299,6 +325,7 @@ class Engine:
 
     def _text_changed(self, document: Document, edit: DocumentEdit | None = None) -> None:
         self._session.models.reset_budget(document.path)
+        self._frontends.edited()
         if self._analyzer.text_changed(document):
             self._jobs.replan()
         self._publish(SnapshotChange("edit", frozenset({document.path}), edit))
@@ -340,6 +367,7 @@ class Engine:
 
     def _publish(self, change: SnapshotChange) -> None:
         self._user_choices.schedule_write()
+        self._frontends.update()
         self.snapshot = take_snapshot(self._session, self._supervisors)
         for callback in tuple(self._subscribers):
             callback(change)

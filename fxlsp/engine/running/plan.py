@@ -103,11 +103,12 @@ def _status(session: Session, state: ModelState) -> Status:
 
 def _shows_present(session: Session, state: ModelState) -> bool:
     """Return whether a report is of the present texts."""
-    return session.holds(state.texts) and not _is_being_edited(session, state)
+    return session.holds(state.texts) and not is_being_edited(session, state.texts)
 
 
-def _is_being_edited(session: Session, state: ModelState) -> bool:
-    return any(session.is_unparsed(path) or _is_behind(session.documents.get(path)) for path in state.texts)
+def is_being_edited(session: Session, paths: Iterable[str]) -> bool:
+    """Return whether the present text of a file is not the one that is traced, since it does not parse."""
+    return any(session.is_unparsed(path) or _is_behind(session.documents.get(path)) for path in paths)
 
 
 def _is_behind(document: Document | None) -> bool:
@@ -204,7 +205,7 @@ def _waits_for_save(session: Session, texts: Mapping[str, str]) -> bool:
 
 def _affordable(session: Session, key: ModelKey) -> bool:
     spent = session.models.spent_ms.get(key.file, 0.0)
-    return spent < FIRST_TRACES_MS or key.file in session.background or _under_cursor(session, key)
+    return spent < FIRST_TRACES_MS or key.file in session.background or under_cursor(session, key)
 
 
 def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
@@ -219,7 +220,8 @@ def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
     return 2 if attempt is not None and path in attempt.texts else 3
 
 
-def _under_cursor(session: Session, key: ModelKey) -> bool:
+def under_cursor(session: Session, key: ModelKey) -> bool:
+    """Return whether the cursor is in the model."""
     candidate = candidate_of(session, key)
     return session.cursor is not None and session.cursor[0] == key.file and _holds_cursor(session, candidate)
 

@@ -74,7 +74,7 @@ def _successor(key: ModelKey, same_name: list[ModelState], after: dict[ModelKey,
         return ModelState(key)
     old = same_name[place]
     status = Status.STALE if old.report is not None else Status.UNKNOWN
-    return replace(old, key=key, status=status, failure=None, failure_texts={})
+    return replace(old, key=key, status=status, failure=None, failure_texts={}, frontends=(), asking=None)
 
 
 def _without_interpreter(state: ModelState, folder: Folder) -> ModelState:

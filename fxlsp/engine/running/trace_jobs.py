@@ -60,7 +60,7 @@ class TraceJobs:
         """Cancel all traces. They start again after a change of text or on request."""
         stopped = [key for key, state in self._models.states.items() if state.busy]
         for key in stopped:
-            sent = self._send(key)
+            sent = self.send(key)
             self._models.set_attempt(key, TraceAttempt(sent.number, sent.digests()))
         self.cancel(stopped)
         self.replan()
@@ -104,7 +104,7 @@ class TraceJobs:
         """Trace a model on the texts at the start of the trace."""
         if key not in self._models.states or covering_model(self._session, key) is not None:
             return
-        sent = self._send(key)
+        sent = self.send(key)
         self._begin(key, sent)
         try:
             outcome, cost_ms = await self._outcome(key, sent)
@@ -134,7 +134,8 @@ class TraceJobs:
         if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
             update_statuses(self._session)
 
-    def _send(self, key: ModelKey) -> SentTexts:
+    def send(self, key: ModelKey) -> SentTexts:
+        """Return the present texts to send with a request about a model."""
         self._number += 1
         roots = self._roots(key.file)
         texts = {path: self._session.text_to_trace(path) for path in self._session.documents}
@@ -154,7 +155,7 @@ class TraceJobs:
         supervisor = self._supervisors.get(key.python)
         await _started(supervisor)
         outcome = await supervisor.trace(
-            self._request(key, sent),
+            self.request(key, sent),
             on_stage=lambda stage: self._pacing.started(key),
             on_early=lambda report, reads: self._show_graph(key, sent, report, reads),
         )
@@ -167,7 +168,8 @@ class TraceJobs:
             self.replan()
             self._on_traced(frozenset({key.file}) | before.files | self._models.states[key].files)
 
-    def _request(self, key: ModelKey, sent: SentTexts) -> TraceRequest:
+    def request(self, key: ModelKey, sent: SentTexts) -> TraceRequest:
+        """Return the request for a trace of a model."""
         settings = self._session.folder_of(key.file).settings
         recipe = replace(
             RecipeRequest.of(key.recipe),

@@ -9,12 +9,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, repeat
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from fxlsp.engine.settings import value_checks as checks
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
 from fxlsp.engine.settings.pyproject import Pyproject, read_pyproject
 from fxlsp.report.code_records import Severity
+from fxlsp.report.frontends import OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.suggestions import did_you_mean
@@ -79,6 +80,8 @@ class Settings:
     """Whether problems of open files are reported, or those of all files of the workspace."""
     retrace: Literal["type", "save"] = "type"
     """Whether a model is traced again as its text is typed, or when its file is saved."""
+    frontends: tuple[OtherFrontend, ...] = ()
+    """Front ends that an editor asks about each model after its trace, when the user rests."""
     record_command: str | None = None
     """Command that an editor records when its user asks for a run (``record.command``)."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
@@ -122,6 +125,7 @@ class Settings:
             "exclude": list(self.exclude.patterns),
             "problems": self.problems,
             "retrace": self.retrace,
+            "frontends": list(self.frontends),
             "record.command": self.record_command,
             "profile": self.profile,
             "ignore": list(self.ignore),
@@ -240,6 +244,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], s
         exclude=values.get("exclude", NOTHING),
         problems=values.get("problems", "open"),
         retrace=values.get("retrace", "type"),
+        frontends=values.get("frontends", ()),
         record_command=values.get("record.command"),
         profile=values.get("profile", "auto"),
         severities=_table("severities", values),
@@ -357,6 +362,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "exclude": checks.texts,
     "problems": checks.one_of("open", "workspace"),
     "retrace": checks.one_of("type", "save"),
+    "frontends": checks.some_of(*get_args(OtherFrontend)),
     "record.command": checks.text,
     "profile": checks.one_of("auto", "fx", "shapes"),
     "ignore": checks.code_prefixes,

@@ -75,6 +75,17 @@ def one_of(*choices: str) -> Callable[[str, Any], str]:
     return check
 
 
+def some_of(*choices: str) -> Callable[[str, Any], tuple[str, ...]]:
+    """Return a check that allows a list of these strings, and returns them in the order of ``choices``."""
+
+    def check(name: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list) or any(each not in choices for each in value):
+            raise ValueError(f"'{name}' must be a list of {', '.join(choices)}, not {value!r}")
+        return tuple(choice for choice in choices if choice in value)
+
+    return check
+
+
 def code_prefixes(name: str, value: Any) -> tuple[str, ...]:
     """Return a list of problem codes and beginnings of problem codes."""
     if not isinstance(value, list):

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from fxlsp.engine.state.analysis import ContextModel
-from fxlsp.engine.state.snapshot import ModelKey, ModelState, Status
+from fxlsp.engine.state.snapshot import FrontendAnswer, ModelKey, ModelState, Status
+from fxlsp.report.frontends import OtherFrontend
 
 MAX_DEATHS = 2
 """Deaths on the same texts after which a model is poisoned."""
@@ -55,6 +56,9 @@ class ModelTables:
         """The classes that a model's report covers, by path of their file."""
         self._covering: dict[tuple[str, str], dict[ModelKey, None]] = {}
         """The same the other way round: models by path and name of a class, the one that covers it longest first."""
+        self._answers: dict[ModelKey, dict[OtherFrontend, FrontendAnswer]] = {}
+        self.answers: Final[Mapping[ModelKey, Mapping[OtherFrontend, FrontendAnswer]]] = MappingProxyType(self._answers)
+        """The last answer of each front end, which may be of earlier texts."""
         self._spent_ms: dict[str, float] = {}
         self.spent_ms: Final[Mapping[str, float]] = MappingProxyType(self._spent_ms)
         """Worker time that first traces of a file's models took since it was opened or edited."""
@@ -66,6 +70,7 @@ class ModelTables:
     def texts_of(self, path: str) -> set[str]:
         """Return the digests of the texts of a file that known results refer to."""
         known = [texts for state in self._states.values() for texts in (state.texts, state.failure_texts)]
+        known += (answer.texts for answers in self._answers.values() for answer in answers.values())
         return {texts[path] for texts in (*known, *self._running.values()) if path in texts}
 
     def covering(self, path: str, name: str) -> Iterable[ModelKey]:
@@ -95,6 +100,7 @@ class ModelTables:
         for key in tuple(keys):
             self._states.pop(key, None)
             self._attempts.pop(key, None)
+            self._answers.pop(key, None)
             self._set_coverage(key, {})
 
     # Status and coverage
@@ -188,6 +194,28 @@ class ModelTables:
     def outdate_graph(self, key: ModelKey) -> None:
         """Mark the graph of a running trace as one of an earlier text."""
         self._states[key] = replace(self._states[key], has_early_graph=False)
+
+    # Other front ends
+
+    def set_answer(self, key: ModelKey, name: OtherFrontend, answer: FrontendAnswer) -> None:
+        """Record what a front end answered about a model."""
+        self._answers.setdefault(key, {})[name] = answer
+
+    def forget_answers(self, path: str | None = None) -> None:
+        """Drop the answers about the models of one file, or of all files."""
+        for key in [key for key in self._answers if path in (None, key.file)]:
+            del self._answers[key]
+            self.show_answers(key, ())
+
+    def show_answers(self, key: ModelKey, answers: tuple[FrontendAnswer, ...]) -> None:
+        """Set the answers that apply to a model's present texts."""
+        if answers != self._states[key].frontends:
+            self._states[key] = replace(self._states[key], frontends=answers)
+
+    def set_asking(self, key: ModelKey, name: OtherFrontend | None) -> None:
+        """Set which front end is being asked about a model for the user, None for none."""
+        if key in self._states:
+            self._states[key] = replace(self._states[key], asking=name)
 
     # Repetition
 

@@ -17,6 +17,7 @@ from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import ALL_HINTS, HintKinds, SettingProblem
 from fxlsp.engine.state.history import History
 from fxlsp.engine.state.instances import ForwardInstance
+from fxlsp.report.frontends import FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
@@ -78,6 +79,20 @@ class ModelKey:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontendAnswer:
+    """Verdict of another front end than torch.fx on a model, and of what it is the verdict."""
+
+    verdict: FrontendVerdict
+    """Its spans refer to the texts in ``texts``."""
+    texts: Mapping[str, str]
+    """Digest of the text of each workspace file that the model's trace executed, by path."""
+    recipe: Recipe
+    environment: Environment
+    is_requested: bool
+    """Whether the user asked for it by a command: else it is shown while the settings name the front end."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelState:
     """State of one model."""
 
@@ -101,6 +116,10 @@ class ModelState:
     """Digest of the text of each file that the failed trace read, by path."""
     versions: Mapping[str, int | None] = field(default_factory=dict)
     """Versions of the open documents that the report's trace received, by path."""
+    frontends: tuple[FrontendAnswer, ...] = ()
+    """What other front ends answered about the present texts, by the recipe of the report."""
+    asking: OtherFrontend | None = None
+    """The front end that is being asked because the user has asked for that."""
     covered_by: ModelKey | None = None
     """The model in whose fresh report this one's ``forward`` ran; this one is then not traced itself."""
     found: tuple[FoundRecipe, ...] = ()
@@ -181,6 +200,11 @@ class Snapshot:
     def failed(self) -> tuple[ModelState, ...]:
         """States of the models whose newest trace has no graph."""
         return tuple(state for state in self.models.values() if state.failure is not None)
+
+    @cached_property
+    def asked(self) -> tuple[ModelState, ...]:
+        """States of the models with verdicts of other front ends."""
+        return tuple(state for state in self.models.values() if state.frontends)
 
     def states_in(self, path: str) -> tuple[ModelState, ...]:
         """Return the states of the models defined in ``path``, in order of their recipes."""

@@ -1,4 +1,4 @@
-"""Progress of work over half a second: importing torch, long traces."""
+"""Progress of work over half a second: importing torch, long traces, other front ends that the user asks."""
 
 from __future__ import annotations
 
@@ -83,5 +83,8 @@ def work_text(snapshot: Snapshot) -> str | None:
     running = [state.key.name for state in snapshot.models.values() if state.status is Status.RUNNING]
     if running:
         return f"tracing {', '.join(dict.fromkeys(running))}"
+    asking = [f"torch.{state.asking} about {state.key.name}" for state in snapshot.models.values() if state.asking]
+    if asking:
+        return f"asking {asking[0]}"
     starting = [state.interpreter for state in snapshot.interpreters if state.busy and state.interpreter is not None]
     return f"starting {starting[0].path}" if starting else None

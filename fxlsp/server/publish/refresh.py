@@ -85,7 +85,8 @@ def _lens_states(snapshot: Snapshot) -> list[object]:
     parts: list[object] = [snapshot.trusted, *snapshot.untrusted, *(each.failure for each in snapshot.interpreters)]
     for state in snapshot.models.values():
         # The key changes with the recipe, `found` with the recipes to choose from.
-        parts += (state.key, state.found, state.pinned, state.failure, state.report is None and state.busy)
+        parts += (state.key, state.found, state.pinned, state.failure, state.frontends)
+        parts.append(state.report is None and state.busy)
     return parts
 
 

@@ -19,6 +19,8 @@ SHOW_GRAPH = "fxlsp.showGraph"
 COPY_COMMENT = "fxlsp.copyComment"
 COPY_TABLE = "fxlsp.copyTable"
 
+ASK_FRONTENDS = "fxlsp.askFrontends"
+
 RECORD = "fxlsp.record"
 
 INFORMATION = "fxlsp.information"

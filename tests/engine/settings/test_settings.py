@@ -190,6 +190,9 @@ def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> N
         ('exclude = "vendored"', "'exclude' must be a list of strings, not 'vendored'"),
         ("record.command = 3", "'record.command' must be a string, not 3"),
         ('retrace = "never"', "'retrace' must be one of type, save, not 'never'"),
+        ('frontends = "export"', "'frontends' must be a list of export, compile, not 'export'"),
+        ('frontends = ["fx"]', "'frontends' must be a list of export, compile, not ['fx']"),
+        ("frontends = [[1]]", "'frontends' must be a list of export, compile, not [[1]]"),
         ('wrap = ["fused"]', "'wrap' must list functions as 'package.module:function', not 'fused'"),
     ],
 )

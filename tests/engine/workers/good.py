@@ -62,7 +62,8 @@ class Worker:
             graph = {**report(message, file, text), "problems": []}
             reads = [{"path": path, "digest": digest} for path, digest in message["overlays"].items()]
             self.wire.send({"type": "early", "id": message["id"], "report": graph, "reads": reads})
-        if "# slow" in text and not self._wait_for_gate(message["id"], file):
+        is_slow = "# slow" in text or ("frontend" in message and "# frontend slow" in text)
+        if is_slow and not self._wait_for_gate(message["id"], file):
             return
         self.wire.send({"id": message["id"], **self._answer(message, text)})
 
@@ -98,6 +99,8 @@ class Worker:
             failure = {"code": "FX903", "message": "no such argument", "location": None}
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
         if "frontend" in message:
+            if "# frontend kills" in text:
+                os.kill(os.getpid(), signal.SIGKILL)
             return frontend_answer(message, file, text)
         if name.startswith("Garbled"):
             return {"type": "report", "report": {"nonsense": 1}}

@@ -21,17 +21,19 @@ local M = {}
 
 --- Has the server do something with the named model, else with the one at the cursor; else it asks which.
 ---@param command string
+---@param lens string? the command whose lens the models have, if that is another one
 ---@return fun(request: fxlsp.Request)
-local function about_a_model(command)
+local function about_a_model(command, lens)
   return function(request)
     local line = vim.api.nvim_win_get_cursor(0)[1] - 1
-    local name = request.argument or models.at(models.with(request.client, request.bufnr, command), line)
+    local name = request.argument or models.at(models.with(request.client, request.bufnr, lens or command), line)
     server.execute(request.client, command, { request.uri, name }, request.bufnr)
   end
 end
 
 ---@type table<string, fxlsp.Command>
 M.commands = {
+  ask = { about = 'fxlsp.showGraph', run = about_a_model('fxlsp.askFrontends', 'fxlsp.showGraph') },
   graph = {
     about = 'fxlsp.showGraph',
     run = function(request)

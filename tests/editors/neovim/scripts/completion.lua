@@ -1,6 +1,7 @@
 local t = require('harness')
 
 t.equal(vim.fn.getcompletion('Fxlsp ', 'cmdline'), {
+  'ask',
   'graph',
   'info',
   'instance',
