@@ -73,7 +73,7 @@ ORDERS = {
         mismatches
     """,
     "tracing/model/diagnosis": """
-        machine, misspelt, local_variables, guessed_branches
+        bound_elsewhere, machine, misspelt, local_variables, guessed_branches
         failures, constructor_mistakes, layer_results
         own_mistakes, returned_values, guess_severity
     """,

@@ -117,11 +117,11 @@ def _results(snapshot: Snapshot, path: str, display: ReturnedDisplay) -> Iterato
     """Yield the outputs of graphs whose expression ends where the display does."""
     for state, log in snapshot.reports_touching(path):
         index = index_of(state.report) if state.report is not None else None
-        for span, at in index.expressions(path).items() if index is not None else ():
-            results = [event for event in at.events if event.is_result]
-            moved = move(_last_character(span), log) if results else None
-            if index is not None and moved is not None and moved.span == display.end:
-                yield from (InTrace(state, index, event) for event in results)
+        for event in index.results if index is not None else ():
+            place = event.subject.location
+            end = move(_last_character(Span.of(place)), log) if place is not None and place.file == path else None
+            if index is not None and end is not None and end.span == display.end:
+                yield InTrace(state, index, event)
 
 
 def _unpacked(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:

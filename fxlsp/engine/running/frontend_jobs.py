@@ -108,6 +108,8 @@ class FrontendJobs:
         if key is None:
             return None
         futures = [self._request(_Question(key, each)) for each in _NAMES]
+        # Known ones are shown, others are asked.
+        self._on_answer(frozenset({key.file}))
         self._start_next()
         # Unlike `gather`, it leaves them to other commands that wait for the same verdicts if this one is cancelled.
         await asyncio.wait(futures)
@@ -131,6 +133,7 @@ class FrontendJobs:
     def stop(self) -> None:
         """End all requests; those of the setting start again after the next edit."""
         self._is_stopped = True
+        self._lost.clear()
         self.cancel()
 
     def cancel(self) -> None:
@@ -238,7 +241,7 @@ class FrontendJobs:
     def _is_ready(self, key: ModelKey) -> bool:
         state = self._models.states.get(key)
         is_fresh = state is not None and state.status is Status.FRESH and state.failure is None
-        return is_fresh and self._session.is_trusted(key.file)
+        return is_fresh and self._models.states[key].report is not None and self._session.is_trusted(key.file)
 
     def _start_later(self, seconds: float) -> None:
         if self._timer is None:
@@ -254,6 +257,7 @@ class FrontendJobs:
         sent = self._jobs.send(question.key)
         # Of a file that is not open, the text is the one that the trace has read.
         texts = {**state.texts, **{path: digest for path, digest in sent.digests().items() if path in state.texts}}
+        self._models.set_asked_texts(texts)
         running = self._running = _RunningRequest(question, state.report, texts, is_requested)
         request = frontend_request(self._jobs.request(question.key, sent), state.report.recipe, question.name)
 

@@ -59,6 +59,8 @@ class ModelTables:
         self._answers: dict[ModelKey, dict[OtherFrontend, FrontendAnswer]] = {}
         self.answers: Final[Mapping[ModelKey, Mapping[OtherFrontend, FrontendAnswer]]] = MappingProxyType(self._answers)
         """The last answer of each front end, which may be of earlier texts."""
+        self._asked_texts: Mapping[str, str] = {}
+        """Digests of the texts sent with the last request to a front end, by path."""
         self._spent_ms: dict[str, float] = {}
         self.spent_ms: Final[Mapping[str, float]] = MappingProxyType(self._spent_ms)
         """Worker time that first traces of a file's models took since it was opened or edited."""
@@ -67,11 +69,15 @@ class ModelTables:
         """Return the keys of a file's models, including context models."""
         return [key for key in self._states if key.file == path]
 
+    def set_asked_texts(self, texts: Mapping[str, str]) -> None:
+        """Keep the edits since texts that a front end is asked about: its answer refers to them."""
+        self._asked_texts = texts
+
     def texts_of(self, path: str) -> set[str]:
         """Return the digests of the texts of a file that known results refer to."""
         known = [texts for state in self._states.values() for texts in (state.texts, state.failure_texts)]
         known += (answer.texts for answers in self._answers.values() for answer in answers.values())
-        return {texts[path] for texts in (*known, *self._running.values()) if path in texts}
+        return {texts[path] for texts in (*known, *self._running.values(), self._asked_texts) if path in texts}
 
     def covering(self, path: str, name: str) -> Iterable[ModelKey]:
         """Return the models whose reports cover a class, the one that covers it longest first."""

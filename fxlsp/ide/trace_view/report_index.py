@@ -75,6 +75,11 @@ class ReportIndex:
         return self._nodes.get(name)
 
     @cached_property
+    def results(self) -> tuple[Event, ...]:
+        """The outputs of the graph."""
+        return tuple(event for event in self._nodes.values() if event.is_result)
+
+    @cached_property
     def unpacked_sizes(self) -> tuple[UnpackedSizes, ...]:
         """The sizes that are unpacked to as many names, left of them on the same line."""
         items: dict[str, list[Node]] = defaultdict(list)

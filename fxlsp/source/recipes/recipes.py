@@ -151,7 +151,7 @@ def _inputs_of_sizes(text: str) -> str | None:
     """Return the inputs of which a text gives the sizes alone; None for any other text.
 
     Example:
-        >>> inputs_of_sizes("(1, 3), (1, 10)")
+        >>> _inputs_of_sizes("(1, 3), (1, 10)")
         'torch.randn(1, 3), torch.randn(1, 10)'
     """
     sizes = _input_sizes(text)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from fxlsp.engine.running.frontend_jobs import FrontendJobs
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import Status
+from fxlsp.ide.problems import problems
 from fxlsp.report.frontend_codes import COMPILE_DIED
 from tests.support.waiting import eventually_async
 
@@ -124,6 +125,19 @@ async def test_a_comment_changes_no_verdict_and_asks_nothing(make: Make) -> None
     await until_idle(editor)
     assert editor.state().frontends == before
     assert len(asked(editor)) == 2
+
+
+async def test_problems_follow_comments_that_are_typed_while_a_front_end_is_asked(make: Make) -> None:
+    editor = started(make, "compile", rest_seconds=0.2)
+    editor.open(BREAKING.replace("# guessed", "# guessed\n# frontend slow"))
+    editor.replace("# guessed", "# before\n# guessed")
+    await eventually_async(lambda: asked(editor))
+    for typed in ("one", "two", "three"):
+        editor.replace("# before", f"# {typed}\n# before")
+    open_gate(editor)
+    await until_shown(editor, ["compile"])
+    found = problems(editor.engine.snapshot, editor.path())
+    assert [each.code for each in found if each.code.startswith("FX8")] == ["FX801"]
 
 
 async def test_an_edit_cancels_the_request_and_the_new_text_is_asked_about(make: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,12 @@ async def lens(client: Client, buffer: Buffer) -> str:
     return next(text for line, text in await client.lenses(buffer) if line == LINE)
 
 
+async def ask(client: Client, *arguments: str) -> Any:
+    """Return the answer of the command, for which three processes run torch one after another."""
+    params = {"command": COMMAND, "arguments": list(arguments)}
+    return await client.connection.request("workspace/executeCommand", params, limit=240.0)
+
+
 async def until_lens(client: Client, buffer: Buffer, end: str) -> None:
     await client.until(lambda: lens(client, buffer), lambda text: text.endswith(end))
 
@@ -58,7 +65,7 @@ async def test_the_command_puts_verdicts_into_the_lens_and_an_edit_takes_them_aw
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
     await until_lens(client, buffer, "traceable")
-    answer = await client.command(COMMAND, buffer.uri, "Net")
+    answer = await ask(client, buffer.uri, "Net")
     assert answer["model"] == "Net"
     assert [each["summary"] for each in answer["frontends"]] == [
         "exports with a dynamic batch",
@@ -78,7 +85,7 @@ async def test_problems_are_information_at_their_expressions(start: Start, tmp_p
     client = await start(Abilities(encoding=encoding))
     buffer = client.open(tmp_path / "net.py", BRANCHING)
     await client.rest()
-    await client.command(COMMAND, buffer.uri, "Net")
+    await ask(client, buffer.uri, "Net")
     await until_lens(client, buffer, FOUND)
     problems = await client.until(lambda: client.problems(buffer), lambda found: len(own(found)) == 2)
     found = sorted((each["code"], each["severity"], each["message"].split(":")[0]) for each in own(problems))
@@ -101,7 +108,7 @@ async def test_comments_and_settings_apply_to_them(start: Start, tmp_path: Path)
     text = BRANCHING.replace("else x\n", f"else x  # fxlsp: ignore[{BREAK_AT_VALUE}, {CONTROL_FLOW}]\n")
     buffer = client.open(tmp_path / "net.py", text)
     await client.rest()
-    await client.command(COMMAND, buffer.uri, "Net")
+    await ask(client, buffer.uri, "Net")
     problems = await client.until(lambda: client.problems(buffer), lambda found: found)
     assert [(each["code"], each["severity"]) for each in problems or ()] == [(EXPORT_BRANCH, 2)]
     change_settings(client, ignore=["FX7"])
@@ -114,7 +121,7 @@ async def test_an_operation_that_fails_anyway_is_one_problem(start: Start, tmp_p
     buffer = client.open(tmp_path / "net.py", FAILING)
     await client.rest()
     before = await client.until(lambda: client.problems(buffer), lambda found: found)
-    answer = await client.command(COMMAND, buffer.uri, "Net")
+    answer = await ask(client, buffer.uri, "Net")
     assert [each["verdict"] for each in answer["frontends"]] == ["problem", "problem"]
     await client.rest()
     assert await client.problems(buffer) == before
@@ -148,8 +155,8 @@ async def test_a_model_without_a_trace_is_not_asked_about(start: Start, tmp_path
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET.replace("return torch.relu(x)", "return y ="))
     await client.rest()
-    assert await client.command(COMMAND, buffer.uri, "Net") is None
-    assert await client.command(COMMAND, buffer.uri) is None
+    assert await ask(client, buffer.uri, "Net") is None
+    assert await ask(client, buffer.uri) is None
     messages = [params["message"] for params in client.said("window/showMessage")]
     assert messages[0].startswith(
         "torch.export and torch.compile were not asked about the present text of Net: not traced"
@@ -162,6 +169,6 @@ async def test_what_the_user_asks_has_a_progress_display(start: Start, tmp_path:
     text = NET.replace("return", "__import__('time').sleep(0.8 * torch.compiler.is_compiling())\n        return")
     buffer = client.open(tmp_path / "net.py", text)
     await client.rest()
-    assert await client.command(COMMAND, buffer.uri, "Net") is not None
+    assert await ask(client, buffer.uri, "Net") is not None
     messages = [params["value"].get("message") for params in client.said("$/progress")]
     assert any(str(message).startswith("asking torch.") for message in messages)

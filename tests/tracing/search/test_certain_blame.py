@@ -145,3 +145,42 @@ def test_an_attribute_that_a_caller_may_have_set_is_not_missing_for_certain(
     text = fed("x", f"y = x + self.state\nself.state = y\nreturn y\n{other}").replace("        def", "    def")
     report = worker.report(write(text) + ":Net")
     assert [each.severity for each in report.problems if "has no attribute" in each.message] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("made", "severity"),
+    [
+        pytest.param("class Own(Net):\n    def __init__(self):\n        super().__init__()\n", "info", id="a subclass"),
+        pytest.param(
+            "class Own(Base):\n    def __init__(self):\n        super().__init__()\n", "error", id="another class"
+        ),
+    ],
+)
+def test_an_attribute_that_a_subclass_makes_is_not_missing_for_certain(
+    made: str, severity: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = f"{fed('x', 'return self.inner(x)')}\n\n{made}        self.inner = nn.Linear(4, 4)\n"
+    report = worker.report(write(text) + ":Net")
+    assert [each.severity for each in report.problems if "has no attribute" in each.message] == [severity]
+
+
+NEVER = "if torch.version.git_version is None:"
+
+
+@pytest.mark.parametrize(
+    ("head", "severity"),
+    [
+        pytest.param(f"{NEVER}\n    from torch.nn.functional import silu as act\n", "info", id="an import"),
+        pytest.param(
+            "try:\n    from missing_package import act\nexcept ImportError:\n    pass\n", "info", id="a missing package"
+        ),
+        pytest.param(f"{NEVER}\n    def act(x):\n        return x\n", "info", id="a function"),
+        pytest.param(f"{NEVER}\n    acts = 1\n", "error", id="another name"),
+    ],
+)
+def test_a_name_that_a_branch_of_the_file_binds_is_not_missing_for_certain(
+    head: str, severity: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = fed("x", "return act(x)").replace("class Net", f"{head}\n\nclass Net")
+    report = worker.report(write(text) + ":Net")
+    assert [each.severity for each in report.problems if "name 'act'" in each.message] == [severity]

@@ -145,8 +145,8 @@ def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
 def default_inputs(model: torch.nn.Module, target: Any) -> tuple[str, RecipeSource] | None:
     """Return the inputs of a model without a recipe, and their source.
 
-    By convention of its library, else no arguments if all have defaults other than None, else by annotations; None if
-    unknown.
+    By convention of its library, else no arguments if all have defaults other than None and there is no ``*args`` or
+    ``**kwargs``, else by annotations; None if unknown.
     """
     by_convention = _torchvision_input(target)
     if by_convention is not None:

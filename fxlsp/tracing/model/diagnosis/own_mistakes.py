@@ -7,9 +7,7 @@ tensor belongs, is wrong whatever the model is given.
 
 from __future__ import annotations
 
-import ast
 import inspect
-import linecache
 import re
 import traceback
 from collections.abc import Iterable, Mapping
@@ -23,9 +21,9 @@ from ...isolation.torch_private import tensors_in
 from .. import module_tree
 from ..locations.bytecode.instructions import raising_instruction
 from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_arguments, unpacks, writes_attribute
-from ..locations.class_text import code_of
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
+from .bound_elsewhere import is_set_elsewhere, may_be_bound
 from .failures import text_of
 
 _CALL = re.compile(
@@ -71,7 +69,7 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
         return False
     if isinstance(error, NameError):
         # An unbound local variable depends on the branch that was taken.
-        return not isinstance(error, UnboundLocalError)
+        return not isinstance(error, UnboundLocalError) and not may_be_bound(error.name or "", file)
     if isinstance(error, AttributeError):
         # With a cause, something is missing that failed to be loaded.
         return error.__cause__ is None and _lacks_attribute(error.obj, error.name or "", raised, model, is_given)
@@ -180,41 +178,9 @@ def _lacks_attribute(
     if inspect.isclass(owner):
         return is_given and issubclass(owner, torch.nn.Module)
     if isinstance(owner, torch.nn.Module):
-        return (is_given or owner is model) and not _is_set_elsewhere(owner, name, raised)
+        # While the constructor runs, no caller sets anything.
+        return (is_given or owner is model) and (model is None or not is_set_elsewhere(owner, name, raised))
     return False
-
-
-def _is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -> bool:
-    """Return whether the files of a module's classes set an attribute that it lacks, for which a caller may wait.
-
-    Neither the constructor nor the function that failed counts: they have run.
-    """
-    codes = [code_of(each) for cls in type(owner).__mro__ for each in list(vars(cls).values())]
-    files = {code.co_filename for code in codes if code is not None and not _is_passed(code.co_filename)}
-    return any(_sets(_tree(file), name, file, raised) for file in files)
-
-
-def _tree(file: str) -> ast.Module:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
-
-
-def _sets(node: ast.AST, name: str, file: str, raised: TracebackType) -> bool:
-    match node:
-        case ast.FunctionDef(name="__init__"):
-            return False
-        case ast.FunctionDef(lineno=first, end_lineno=int(last)) if first <= raised.tb_lineno <= last:
-            if file == raised.tb_frame.f_code.co_filename:
-                return False
-        case ast.Attribute(attr=attr, ctx=ast.Store()) if attr == name:
-            return True
-        case ast.Call(
-            func=ast.Name(id="setattr") | ast.Attribute(attr="register_buffer" | "register_parameter"), args=args
-        ) if any(isinstance(each, ast.Constant) and each.value == name for each in args):
-            return True
-    return any(_sets(child, name, file, raised) for child in ast.iter_child_nodes(node))
 
 
 def _is_input(value: torch.Tensor, raised: TracebackType, model: torch.nn.Module) -> bool:

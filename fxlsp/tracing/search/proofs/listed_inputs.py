@@ -65,7 +65,7 @@ def _takes_apart(code: CodeType) -> bool:
         match node:
             case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
                 found = list(looped(iterated))
-            case ast.Call(func=ast.Name(id="len" | "list" | "tuple"), args=[value]):
+            case ast.Call(func=ast.Name(id="list" | "tuple"), args=[value]):
                 found = [value]
             case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Tuple):
                 found = [value]

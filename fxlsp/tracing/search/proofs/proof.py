@@ -161,6 +161,9 @@ def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: 
     if _is_raised_on_purpose(outcome.error) or (not given.items and _takes_any_number(outcome.model)):
         # A method that a subclass has to define; or one that is given nothing, and may be given something.
         return False
+    if isinstance(outcome.error, NameError) and not isinstance(outcome.error, UnboundLocalError):
+        # Another machine may bind it, or it had been a mistake of its own.
+        return False
     effects = _Effects(trial, outcome, run, places)
     kinds = (Group(given.kind, tuple((key, Text(text)) for key, _ in given.items)) for text in _OTHER_KINDS)
     return all(effects.is_the_same_error(replace(trial, inputs=kind)) for kind in kinds)

@@ -1,0 +1,64 @@
+"""Names and attributes that are missing, and that other code of the same files binds."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from types import TracebackType
+
+import torch
+
+from ..locations.class_text import code_of
+from ..locations.code_origin import is_torch
+
+
+def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -> bool:
+    """Return whether the files of a module's classes set an attribute that it lacks, for which a caller may wait.
+
+    Neither the constructor nor the function that failed counts: they have run. The constructor of a subclass does.
+    """
+    classes = {cls.__name__ for cls in type(owner).__mro__ if not cls.__module__.startswith(("torch.", "builtins"))}
+    codes = [code_of(each) for cls in type(owner).__mro__ for each in list(vars(cls).values())]
+    files = {code.co_filename for code in codes if code is not None and not is_torch(code.co_filename)}
+    return any(_sets(_tree(file), name, file, raised, classes) for file in files)
+
+
+def may_be_bound(name: str, file: str) -> bool:
+    """Return whether a branch of a file's top level binds a name: elsewhere, as with a GPU or a package, it may run."""
+    branches = [each for each in _tree(file).body if isinstance(each, (ast.If, ast.Try))]
+    return any(_binds(node, name) for branch in branches for node in ast.walk(branch))
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=bound, ctx=ast.Store()) | ast.FunctionDef(name=bound) | ast.ClassDef(name=bound):
+            return bound == name
+        case ast.alias(name=imported, asname=bound):
+            return name == (bound or imported.partition(".")[0])
+    return False
+
+
+def _tree(file: str) -> ast.Module:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def _sets(node: ast.AST, name: str, file: str, raised: TracebackType, classes: set[str]) -> bool:
+    match node:
+        case ast.ClassDef(name=cls, bases=bases) if cls not in classes:
+            # As a class of its own, but for the bases that it shares.
+            classes = classes if classes.isdisjoint(ast.unparse(each) for each in bases) else set()
+        case ast.FunctionDef(name="__init__") if classes:
+            return False
+        case ast.FunctionDef(lineno=first, end_lineno=int(last)) if first <= raised.tb_lineno <= last:
+            if file == raised.tb_frame.f_code.co_filename:
+                return False
+        case ast.Attribute(attr=attr, ctx=ast.Store()) if attr == name:
+            return True
+        case ast.Call(
+            func=ast.Name(id="setattr") | ast.Attribute(attr="register_buffer" | "register_parameter"), args=args
+        ) if any(isinstance(each, ast.Constant) and each.value == name for each in args):
+            return True
+    return any(_sets(child, name, file, raised, classes) for child in ast.iter_child_nodes(node))
