@@ -17,7 +17,7 @@ from fxlsp.engine.connection.supervisor_pool import SupervisorPool
 from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.running.closed_files import ClosedFiles
 from fxlsp.engine.running.documents import DocumentAnalyzer
-from fxlsp.engine.running.frontend_jobs import REST_SECONDS, FrontendJobs
+from fxlsp.engine.running.frontends.frontend_jobs import REST_SECONDS, FrontendJobs
 from fxlsp.engine.running.fx_usage import FxUsageSearch
 from fxlsp.engine.running.indexer import Indexer
 from fxlsp.engine.running.reconcile import sync_context_models

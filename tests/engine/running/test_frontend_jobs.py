@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from fxlsp.engine.running.frontend_jobs import FrontendJobs
+from fxlsp.engine.running.frontends.frontend_jobs import FrontendJobs
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import Status
 from fxlsp.ide.problems import problems

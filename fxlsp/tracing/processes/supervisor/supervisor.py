@@ -151,10 +151,10 @@ class Supervisor:
         worker = self._take(request)
         if worker is None:
             return
+        # The editor waits for the newest trace: older ones, and front ends, have the processor time that it leaves.
+        for each in self._workers.values() if request.frontend is None else (worker,):
+            each.yield_to_others()
         worker.assign(request)
-        for older in self._workers.values():
-            # The editor waits for the newest request: older traces continue with the processor time that it leaves.
-            older.yield_to_others()
         self._workers[worker.id] = worker
         for pipe in worker.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, worker)
@@ -179,7 +179,7 @@ class Supervisor:
         if worker is None:
             return
         self._release(worker)
-        if not self._pool.put_back(worker):
+        if worker.has_yielded or not self._pool.put_back(worker):
             worker.done = True
             self._reap(worker)
 

@@ -70,6 +70,8 @@ class WorkerHandle(ABC):
         """Whether its result was forwarded, or is no longer wanted."""
         self.declined = False
         """Whether another worker has to execute its request: what this one was forked with is out of date."""
+        self.has_yielded = False
+        """Whether its priority was lowered: it has to execute no other request."""
         self.assignment: TraceRequest | None = None
         """Its request, with the unsaved texts that it names."""
         self._scratch = ScratchFolder(folder)
@@ -135,6 +137,7 @@ class WorkerHandle(ABC):
 
     def yield_to_others(self) -> None:
         """Lower the worker's priority."""
+        self.has_yielded = True
         lower_priority(self.pid)
 
     def enforce_limits(self) -> None:
