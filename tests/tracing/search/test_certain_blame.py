@@ -164,6 +164,17 @@ def test_an_attribute_that_a_subclass_makes_is_not_missing_for_certain(
     assert [each.severity for each in report.problems if "has no attribute" in each.message] == [severity]
 
 
+def test_an_attribute_of_a_relative_by_a_base_class_of_another_file_is_not_missing_for_certain(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    write("from torch import nn\n\nclass Part(nn.Module):\n    pass\n", "parts.py")
+    net = fed("x", "return self.inner(x)").replace("class Net(nn.Module)", "import parts\n\nclass Net(parts.Part)")
+    assert "parts.Part" in net
+    made = "class Own(parts.Part):\n    def __init__(self):\n        super().__init__()\n        self.inner = abs\n"
+    report = worker.report(write(f"{net}\n\n{made}") + ":Net")
+    assert [each.severity for each in report.problems if "has no attribute" in each.message] == ["info"]
+
+
 NEVER = "if torch.version.git_version is None:"
 
 

@@ -49,7 +49,7 @@ def _sets(node: ast.AST, name: str, file: str, raised: TracebackType, classes: s
     match node:
         case ast.ClassDef(name=cls, bases=bases) if cls not in classes:
             # As a class of its own, but for the bases that it shares.
-            classes = classes if classes.isdisjoint(ast.unparse(each) for each in bases) else set()
+            classes = classes if classes.isdisjoint(ast.unparse(each).rpartition(".")[2] for each in bases) else set()
         case ast.FunctionDef(name="__init__") if classes:
             return False
         case ast.FunctionDef(lineno=first, end_lineno=int(last)) if first <= raised.tb_lineno <= last:
