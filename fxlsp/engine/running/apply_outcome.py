@@ -51,8 +51,9 @@ def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Out
         # A document opened after the trace started was read from disk, and may have the same text.
         documents = {path: analysis.document for path, analysis in session.analyses.items()}
         covered = coverage(outcome.report, texts, {**documents, **sent.documents}, key)
-        former = session.guesses.replaced_by(key, outcome.report.recipe, lambda others: others == texts)
-        session.guesses.remember(key, texts, outcome.report.recipe)
+        program = session.program_of(texts.get(key.file, ""))
+        former = session.guesses.replaced_by(key, program, texts, outcome.report.recipe)
+        session.guesses.remember(key, program, texts, outcome.report.recipe)
         reported = replace(with_report(state, outcome.report, texts, sent, cost_ms), former_guess=former)
         models.set_report(reported, attempt, covered)
     return True

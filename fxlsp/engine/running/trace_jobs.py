@@ -194,7 +194,9 @@ class TraceJobs:
 
     def _guess(self, key: ModelKey) -> RecipeGuess | None:
         """Return the recipe that a search found for this text, else the last one, so that an edit needs no search."""
-        recipe = self._session.guesses.guess_of(key, self._session.holds)
+        present = self._session.text_to_trace(key.file)
+        program = None if present is None else self._session.program_of(present.digest)
+        recipe = self._session.guesses.guess_of(key, program, self._session.holds)
         return None if recipe is None else RecipeGuess(recipe.init, recipe.inputs, recipe.sizes_note)
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fxlsp.engine.state.snapshot import ModelKey
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.sizes import Sizes
 
 _MOST_MODELS = 256
-_MOST_TEXTS = 512
+_MOST_PROGRAMS = 512
 """For each model."""
+_MOST_TEXTS = 16
+"""For each program of a model's own file: they differ in other files."""
 
 Texts = Mapping[str, str]
 """Digest of each text on which a trace depends, by path."""
@@ -38,60 +41,83 @@ class _Entry:
 
 _Entries = OrderedDict[frozenset[tuple[str, str]], _Entry]
 """By the items of their texts, the newest last."""
+_Programs = OrderedDict[str, _Entries]
+"""By the program of the model's own file, the newest last: however many there are, one is looked up."""
+
+
+_NO_ENTRIES: _Entries = OrderedDict()
+_NO_PROGRAMS: _Programs = OrderedDict()
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Guesses:
     """Bounded memory of a session: the same text has the same guess, and another text the last one at first."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[ModelKey, _Entries] = OrderedDict()
+        self._programs: OrderedDict[ModelKey, _Programs] = OrderedDict()
         self._last: OrderedDict[_Model, Recipe] = OrderedDict()
 
-    def remember(self, key: ModelKey, texts: Texts, recipe: Recipe) -> None:
-        """Record the recipe of a report."""
+    def remember(self, key: ModelKey, program: str, texts: Texts, recipe: Recipe) -> None:
+        """Record the recipe of a report.
+
+        Args:
+            key: the model.
+            program: the digest of its file's text without comments and layout.
+            texts: digests of the texts of the report.
+            recipe: what made and fed the model.
+        """
         guess = recipe if recipe.source == "search" else None
-        entries = self._entries.setdefault(key, OrderedDict())
-        self._entries.move_to_end(key)
+        programs = self._programs.setdefault(key, OrderedDict())
+        entries = programs.setdefault(program, OrderedDict())
         place = frozenset(texts.items())
         entries[place] = _Entry(dict(texts), guess)
-        entries.move_to_end(place)
-        if len(entries) > _MOST_TEXTS:
-            entries.popitem(last=False)
         model = _model_of(key)
         if guess is not None and (guess.inputs is not None or model not in self._last):
             self._last[model] = guess
-            self._last.move_to_end(model)
-        for table in (self._entries, self._last):
-            if len(table) > _MOST_MODELS:
-                table.popitem(last=False)
+            _shorten(self._last, model, _MOST_MODELS)
+        _shorten(entries, place, _MOST_TEXTS)
+        _shorten(programs, program, _MOST_PROGRAMS)
+        _shorten(self._programs, key, _MOST_MODELS)
 
-    def guess_of(self, key: ModelKey, holds: Holds) -> Recipe | None:
-        """Return the recipe with which a search of the present texts begins; None for a search from nothing."""
-        entry = self._entry_of(key, holds)
+    def guess_of(self, key: ModelKey, program: str | None, holds: Holds) -> Recipe | None:
+        """Return the recipe with which a search of the present texts begins; None for a search from nothing.
+
+        Args:
+            key: the model.
+            program: the digest of its file's present text without comments and layout; None if it is not known.
+            holds: whether texts are the present ones.
+        """
+        programs = self._programs.get(key, _NO_PROGRAMS)
+        present = programs.values() if program is None else (programs.get(program, _NO_ENTRIES),)
+        known = (entry for entries in reversed(present) for entry in reversed(entries.values()))
+        entry = next((entry for entry in known if holds(entry.texts)), None)
         return self._last.get(_model_of(key)) if entry is None else entry.guess
 
-    def replaced_by(self, key: ModelKey, recipe: Recipe, holds: Holds) -> Recipe | None:
-        """Return the last guess, if the one that was found for the present texts has other inputs.
+    def replaced_by(self, key: ModelKey, program: str, texts: Texts, recipe: Recipe) -> Recipe | None:
+        """Return the last guess, if the one that was found for these texts has other inputs.
 
         None if that was found for the same texts before: an edit has been undone.
         """
         last = self._last.get(_model_of(key))
         if last is None or recipe.source != "search" or None in (last.inputs, recipe.inputs):
             return None
-        return last if last.inputs != recipe.inputs and self._entry_of(key, holds) is None else None
+        known = self._programs.get(key, _NO_PROGRAMS).get(program, _NO_ENTRIES)
+        return last if last.inputs != recipe.inputs and frozenset(texts.items()) not in known else None
 
     def forget(self, path: str | None = None) -> None:
         """Forget the guesses for the models of a file, or all."""
-        for key in [key for key in self._entries if path in (None, key.file)]:
-            del self._entries[key]
+        for key in [key for key in self._programs if path in (None, key.file)]:
+            del self._programs[key]
         for model in [model for model in self._last if path in (None, model.file)]:
             del self._last[model]
-
-    def _entry_of(self, key: ModelKey, holds: Holds) -> _Entry | None:
-        entries = self._entries.get(key)
-        known = () if entries is None else reversed(entries.values())
-        return next((entry for entry in known if holds(entry.texts)), None)
 
 
 def _model_of(key: ModelKey) -> _Model:
     return _Model(key.file, key.name, key.sizes)
+
+
+def _shorten(table: OrderedDict[_Key, _Value], newest: _Key, most: int) -> None:
+    table.move_to_end(newest)
+    while len(table) > most:
+        table.popitem(last=False)

@@ -150,6 +150,10 @@ class Session:
         """
         return all(self._is_same_program(path, digest) for path, digest in texts.items())
 
+    def program_of(self, digest: str) -> str:
+        """Return the digest of a text without comments and layout; that of the text itself if it is not known."""
+        return self._forms.get(digest, digest)
+
     def text_to_trace(self, path: str) -> Document | None:
         """Return the text of a file that traces receive.
 
