@@ -1,5 +1,8 @@
 """Overhead of ``fxlsp record`` on training loops: pairs of runs, one of each recorded.
 
+Times of a pair differ by more than what is measured; the number of calls of functions in a step does not differ at all.
+It shows how many steps cost more than without a recording, and whether later ones cost the same.
+
 ``python -m benchmarks.recording [--pairs N] [--steps N]``
 """
 
@@ -13,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, Literal
 
 from fxlsp.recording.session import OPTIONS, RecordingOptions, startup_folder
 
@@ -77,42 +81,68 @@ torch.set_num_threads(1)
 began = time.process_time()
 net = make()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-for _ in range(int(sys.argv[1])):
+
+def step():
     optimizer.zero_grad()
     net(inputs()).float().pow(2).mean().backward()
     optimizer.step()
-print(time.process_time() - began)
+
+def calls():
+    found = 0
+    def count(frame, event, argument):
+        nonlocal found
+        found += event in ("call", "c_call")
+    sys.setprofile(count)
+    step()
+    sys.setprofile(None)
+    return found
+
+steps = range(int(sys.argv[2]))
+if sys.argv[1] == "calls":
+    print([calls() for _ in steps])
+else:
+    for _ in steps:
+        step()
+    print(time.process_time() - began)
 """
 
 
-def seconds(script: Path, steps: int, is_recorded: bool) -> float:
-    """Return the processor time of one loop, its imports left out."""
+def measured(script: Path, what: Literal["seconds", "calls"], steps: int, *, is_recorded: bool) -> Any:
+    """Return the processor time of one loop, its imports left out, or the calls of functions in each of its steps."""
     environment = dict(os.environ)
     if is_recorded:
         options = RecordingOptions(str(script.parent / "recording.json"), str(script.parent))
         environment |= {OPTIONS: options.to_text(), "PYTHONPATH": startup_folder()}
-    command = [sys.executable, str(script), str(steps)]
+    command = [sys.executable, str(script), what, str(steps)]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return float(ran.stdout)
+    return json.loads(ran.stdout)
 
 
-def overhead(name: str, pairs: int, steps: int) -> dict[str, float | str]:
+def overhead(script: Path, pairs: int, steps: int) -> dict[str, float]:
     """Return the medians of a model's loops, and of the ratios of the pairs."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "train.py")
-        script.write_text(LOOP.format(model=MODELS[name]))
-        found = []
-        for number in range(pairs):
-            # Which of the two comes first alternates: the machine may get warmer or busier.
-            order = (False, True) if number % 2 == 0 else (True, False)
-            times = {is_recorded: seconds(script, steps, is_recorded) for is_recorded in order}
-            found.append((times[False], times[True]))
+    found = []
+    for number in range(pairs):
+        # Which of the two comes first alternates: the machine may get warmer or busier.
+        order = (False, True) if number % 2 == 0 else (True, False)
+        times = {is_recorded: measured(script, "seconds", steps, is_recorded=is_recorded) for is_recorded in order}
+        found.append((times[False], times[True]))
     ratios = [recorded / plain for plain, recorded in found]
     return {
-        "model": name,
         "plain_s": round(statistics.median(plain for plain, _ in found), 3),
         "recorded_s": round(statistics.median(recorded for _, recorded in found), 3),
         "overhead_percent": round((statistics.median(ratios) - 1) * 100, 2),
+    }
+
+
+def more_calls(script: Path, steps: int) -> dict[str, int]:
+    """Return how many steps have more calls of functions with a recording, and how many more."""
+    plain, recorded = (measured(script, "calls", steps, is_recorded=each) for each in (False, True))
+    more = [ours - theirs for ours, theirs in zip(recorded, plain, strict=True)]
+    return {
+        "calls_of_a_step": plain[-1],
+        "steps_with_more": sum(each > 0 for each in more),
+        "most_more": max(more),
+        "more_in_the_last": more[-1],
     }
 
 
@@ -121,8 +151,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--steps", type=int, default=60)
     arguments = parser.parse_args()
-    for name in MODELS:
-        print(json.dumps(overhead(name, arguments.pairs, arguments.steps)), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "train.py")
+        for name, model in MODELS.items():
+            script.write_text(LOOP.format(model=model))
+            steps = arguments.steps
+            row = {"model": name, **more_calls(script, steps), **overhead(script, arguments.pairs, steps)}
+            print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
