@@ -57,10 +57,13 @@ def _ancestors(member: Member, members: Sequence[Member]) -> Iterator[Member]:
 
 
 def _known_inputs(parent: FoundModel, found: CheckResults) -> str | None:
-    """Return the inputs of a model that was traced with another recipe."""
+    """Return the inputs that the code gives to a model that is made in another way.
+
+    Those that a search has found fit the model for which it did: one made in another way may take more channels.
+    """
     reports = (each.outcome for each in found.attempts if each.model is parent)
     recipes = [report.recipe for report in reports if isinstance(report, Report)]
-    return next((recipe.inputs for recipe in recipes if recipe.file is None), None)
+    return next((recipe.inputs for recipe in recipes if recipe.file is None and recipe.source != "search"), None)
 
 
 def _mentions(recipe: Recipe, name: str, offers: FileSummary) -> bool:

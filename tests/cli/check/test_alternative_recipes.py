@@ -10,6 +10,7 @@ from fxlsp.cli.check.results import CheckResults
 from fxlsp.cli.check.trace_order import trace_generations
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
+from tests.cli.conftest import Fxlsp
 
 NETS = """\
 import torch
@@ -79,3 +80,48 @@ def test_the_way_that_names_a_class_is_tried_first_for_it(tmp_path: Path) -> Non
         (model.candidate.name, recipe.init) for model, recipe in alternative_recipes(wide, members, CheckResults(files))
     ]
     assert tried == [("Net", "large()"), ("Net", "small()"), ("Net", "middle()")]
+
+
+CODEC = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Codec(nn.Module):
+    def __init__(self, channels: int, width: int = 8):
+        super().__init__()
+        self.conv = nn.Conv1d(channels, width, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x)
+
+    def head(self):
+        return Head(8)
+
+    @staticmethod
+    def mono():
+        return Codec(1)
+
+    @staticmethod
+    def stereo():
+        return Codec(2)
+
+
+models = {"mono": Codec.mono(), "stereo": Codec.stereo()}
+"""
+
+
+def test_inputs_that_were_found_for_one_way_to_make_a_model_are_not_given_to_another(
+    fxlsp: Fxlsp, tmp_path: Path
+) -> None:
+    (tmp_path / "codec.py").write_text(CODEC)
+    assert fxlsp("check", "--format", "json", str(tmp_path / "codec.py")).json["problems"] == []

@@ -32,6 +32,7 @@ from ...model.locations.code_origin import is_installed
 from .graph_diff import first_difference
 from .recovering_pass import RecoveryResult
 
+_UNTRACEABLE = "torch.fx cannot trace this: "
 _RAISES = codes_with(Trait.RAISES)
 _OF_A_GRAPH = codes_with(Trait.IN_MADE_GRAPH)
 _EXPLAINS = codes_with(Trait.EXPLAINS)
@@ -190,7 +191,7 @@ def _refused(problem: Problem, recovered: Report) -> Problem:
     """Return the problem that ended the plain pass, as one of torch.fx if the model itself runs past it."""
     if problem.code != CODE_FAILS or not recovered.complete:
         return problem
-    message = f"torch.fx cannot trace this: {problem.message}"
+    message = f"{_UNTRACEABLE}{problem.message}"
     return replace(problem, code=UNTRACEABLE, severity=severity_of(UNTRACEABLE), message=message)
 
 
@@ -200,9 +201,21 @@ def _is_in_package(problem: Problem) -> bool:
 
 
 def _with_message_of(refusal: Problem, problem: Problem) -> str:
-    """Return torch.fx's message, with what the recovering pass adds to its own."""
+    """Return torch.fx's message, with what the recovering pass adds to its own.
+
+    The refusal may be of another call that goes the same way through a package, from another module.
+    """
     known = refusal.message.split("\n")
-    return "\n".join((*known, *(line for line in problem.message.split("\n")[1:] if line not in known)))
+    known[0] = known[0].replace(_where(refusal), _where(problem), 1)
+    # Equal problems of several modules are merged, which ends their message with a full stop.
+    said = {line.removesuffix(".") for line in known}
+    return "\n".join(
+        (*known, *(line for line in problem.message.split("\n")[1:] if line.removesuffix(".") not in said))
+    )
+
+
+def _where(problem: Problem) -> str:
+    return f"torch.fx cannot trace this in module {problem.module_path}: " if problem.module_path else _UNTRACEABLE
 
 
 def _explains(problem: Problem, refusal: Problem) -> bool:

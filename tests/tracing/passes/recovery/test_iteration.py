@@ -171,3 +171,24 @@ def test_items_of_inputs_that_are_containers_are_silent(followed: Followed) -> N
         inputs="{'a': torch.ones(3)}, (torch.ones(3), torch.ones(3))",
     )
     assert report.complete
+
+
+def test_a_refusal_in_two_modules_has_the_words_of_torch_once(followed: Followed) -> None:
+    report = followed(
+        """
+        class Block(nn.Module):
+            def forward(self, x):
+                return ⟦x.reshape(*x.shape)⟧
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks = nn.Sequential(Block(), Block())
+
+            def forward(self, x):
+                return self.blocks(x)
+        """,
+        "FX102",
+    )
+    _, *more = report.problems[0].message.split("\n")
+    assert more == ["TraceError: Proxy object cannot be iterated", "Also in blocks.1."]

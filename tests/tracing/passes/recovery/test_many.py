@@ -290,6 +290,50 @@ def test_what_a_package_refuses_it_refuses_at_each_call_with_the_same_words(
     assert all("TypeError: no int" in problem.message for problem in report.problems)
 
 
+def test_what_a_package_refuses_names_the_module_that_calls_it(followed: Followed, write: Callable[..., str]) -> None:
+    write(
+        """
+        def regroup(x, groups):
+            if not isinstance(x.shape[0], int):
+                raise TypeError("no int")
+            return x.reshape(groups, len(x), -1)
+        """,
+        "site-packages/shaped_by_modules.py",
+    )
+    report = followed(
+        """
+        import os, sys
+        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "site-packages"))
+        from shaped_by_modules import regroup
+
+        class First(nn.Module):
+            def forward(self, x):
+                return ⟦regroup(x, 2)⟧
+
+        class Second(nn.Module):
+            def forward(self, x):
+                return ⟦regroup(x, 1)⟧
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = First(), Second()
+
+            def forward(self, x):
+                return ⟦regroup(self.second(self.first(x)), 1)⟧ + 1
+        """,
+        "FX199",
+        "FX199",
+        "FX199",
+    )
+    starts = [problem.message.partition(" no int")[0] for problem in report.problems]
+    assert starts == [
+        "torch.fx cannot trace this in module first: TypeError:",
+        "torch.fx cannot trace this in module second: TypeError:",
+        "torch.fx cannot trace this: TypeError:",
+    ]
+
+
 def test_what_is_in_dicts_of_other_classes_is_known_behind_a_failure(followed: Followed) -> None:
     report = followed(
         """
