@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import FrontendAnswer, ModelState, Snapshot
+from fxlsp.ide.trace_view.in_trace import current_span
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names
 from fxlsp.report.code_records import RANKS, Severity, Trait
 from fxlsp.report.codes import codes_with, severity_of
@@ -13,7 +14,6 @@ from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS
 from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
-from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 
 _RAISES = codes_with(Trait.RAISES)
@@ -114,6 +114,4 @@ def _span(
     if place is None:
         names = class_names(snapshot, path) | factory_and_instance_names(snapshot, path)
         return names.get(state.key.name) if state.key.file == path else None
-    log = snapshot.edits_since(path, answer.texts) if place.file == path else None
-    moved = None if log is None else move(Span.of(place), log)
-    return None if moved is None else moved.span
+    return current_span(snapshot, place, answer.texts) if place.file == path else None

@@ -7,40 +7,20 @@ from dataclasses import replace
 import pytest
 
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.engine.state.snapshot import FrontendAnswer, ModelState, Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.frontend_problems import problems_of_verdict, repeated_failures
 from fxlsp.ide.lenses import lenses
 from fxlsp.ide.problems import FileProblem, problems
 from fxlsp.report.code_records import Severity
 from fxlsp.report.codes import OPERATION_FAILS
 from fxlsp.report.frontend_codes import BREAK_AT_VALUE, COMPILE_FAILS, EXPORT_BRANCH, EXPORT_FAILS
-from fxlsp.report.frontends import FrontendProblem, FrontendResult, FrontendVerdict, OtherFrontend
 from fxlsp.report.locations import Location
+from tests.ide.asked import asked, found, verdict
 from tests.ide.builder import PATH, Trace, edited, place, snapshot
 from tests.ide.nets import TEXT
 
 EXPRESSION = "self.conv(x)"
 ELSEWHERE = Location("/elsewhere/ops.py", 3, 1, 3, 9)
-
-
-def found(code: str | None, at: Location | None, words: str = "It stops.\n\n  Hint: go on") -> FrontendProblem:
-    return FrontendProblem("It stops.", words, at, code)
-
-
-def verdict(
-    name: OtherFrontend,
-    *problems_of_it: FrontendProblem,
-    result: FrontendResult = "problem",
-    summary: str = "1 problem",
-) -> FrontendVerdict:
-    return FrontendVerdict(name, result, summary, problems_of_it)
-
-
-def asked(made: Trace, *verdicts: FrontendVerdict) -> ModelState:
-    """Return the state of a traced model about which front ends were asked."""
-    state, report = made.state(), made.report()
-    answers = (FrontendAnswer(each, state.texts, report.recipe, report.environment, True) for each in verdicts)
-    return replace(state, frontends=tuple(answers))
 
 
 def shown(present: Snapshot) -> list[tuple[str, str, int, bool]]:
