@@ -232,7 +232,7 @@ class Actor:
         return [self._without_folder(line) for line in [*lines, *self._messages(), *self._changes(before)]]
 
     async def _ask_frontends(self, name: str) -> list[str]:
-        """Ask the other front ends about a model of the first file."""
+        """Ask the other front ends about a class of an open file."""
         self._start_asking(name)
         return await self._end("")
 
@@ -244,7 +244,8 @@ class Actor:
 
     def _start_asking(self, name: str) -> None:
         self._heard = len(self._client.heard)
-        command = self._client.command("fxlsp.askFrontends", self._buffer("").uri, name, limit=_VERDICTS_SECONDS)
+        buffer = next(each for each in self._buffers.values() if f"class {name}(" in each.text)
+        command = self._client.command("fxlsp.askFrontends", buffer.uri, name, limit=_VERDICTS_SECONDS)
         self._asked = asyncio.ensure_future(command)
 
     async def _end(self, _: str) -> list[str]:
