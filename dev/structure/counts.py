@@ -26,7 +26,7 @@ LAYER_LINES: Mapping[str, int] = {
     "cli": 5300,
     "engine": 9250,
     "graphview": 1000,
-    "ide": 7500,
+    "ide": 7650,
     "recording": 2100,
     "report": 1400,
     "server": 4200,

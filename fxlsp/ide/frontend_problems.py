@@ -6,17 +6,20 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import FrontendAnswer, ModelState, Snapshot
+from fxlsp.ide.trace_view.in_trace import current_span
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names
+from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.report.code_records import RANKS, Severity, Trait
 from fxlsp.report.codes import codes_with, severity_of
-from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS
+from fxlsp.report.frontend_codes import COMPILE_FAILS, EXPORT_FAILS, EXPORT_FIXED
 from fxlsp.report.frontends import FrontendProblem, FrontendVerdict
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Problem
-from fxlsp.source.text.edits import move
+from fxlsp.source.python.ignores import is_ignored
 from fxlsp.source.text.positions import Span
 
 _RAISES = codes_with(Trait.RAISES)
+_BATCHES = {"fixed": "fixes the batch", "limited": "limits the batch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,33 @@ def placed_problems(snapshot: Snapshot, path: str) -> Iterator[PlacedProblem]:
                     yield PlacedProblem(problem, span, answer.texts)
 
 
+def batch_limits(snapshot: Snapshot, path: str) -> dict[tuple[int, int], str]:
+    """Return ``fixes the batch`` for the ends of the expressions of which torch.export says so.
+
+    Only for expressions that the trace has too, since other places may be whole lines, and not for what is silenced.
+    """
+    limits: dict[tuple[int, int], str] = {}
+    for state in snapshot.asked if path not in snapshot.excluded else ():
+        traced = {} if state.report is None or state.is_stale else index_of(state.report).expressions(path)
+        for answer in state.frontends:
+            words = _BATCHES.get(answer.verdict.batch or "")
+            for place in (each.location for each in answer.verdict.problems if words is not None):
+                is_exact = place is not None and Span.of(place) in traced
+                span = _span(snapshot, path, state, answer, place) if is_exact else None
+                if words is not None and span is not None and _is_reported(snapshot, path, span):
+                    limits[span.end_line, span.end_column] = words
+    return limits
+
+
+def _is_reported(snapshot: Snapshot, path: str, span: Span) -> bool:
+    """Return whether neither the settings nor a comment silence that an expression fixes the batch."""
+    document = snapshot.document(path)
+    is_ignored_here = document is not None and is_ignored(document, EXPORT_FIXED, span)
+    return (
+        snapshot.policy_of(path).severity(EXPORT_FIXED, severity_of(EXPORT_FIXED)) is not None and not is_ignored_here
+    )
+
+
 def _at_the_name(snapshot: Snapshot, problem: Problem) -> Problem:
     """Return a problem without its location if that is in a file that is not open."""
     place = problem.location
@@ -114,6 +144,4 @@ def _span(
     if place is None:
         names = class_names(snapshot, path) | factory_and_instance_names(snapshot, path)
         return names.get(state.key.name) if state.key.file == path else None
-    log = snapshot.edits_since(path, answer.texts) if place.file == path else None
-    moved = None if log is None else move(Span.of(place), log)
-    return None if moved is None else moved.span
+    return current_span(snapshot, place, answer.texts) if place.file == path else None

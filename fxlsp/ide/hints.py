@@ -6,7 +6,8 @@ Where a ``forward`` returns a tuple, list or dictionary that it writes out, the 
 Several instances, calls or models may run a line with different shapes, or without one because an operation failed. The
 hint then shows the first shape and "…", and its tooltip lists all of them and the line's other operations. A hint
 follows the end of its expression through later edits, also edits inside the expression: it keeps the last good shape
-until the next trace. A shape that is assumed, since an operation before it fails, ends with a question mark.
+until the next trace. If torch.export names the expression that ends there as what fixes or limits the batch, the hint
+says so. A shape that is assumed, since an operation before it fails, ends with a question mark.
 
 The arguments of each ``forward`` are shown at its parameters. Those of the root module are nodes with a location. For
 an inner module the report has only the call's arguments in order, so a parameter is certain only if there is exactly
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.frontend_problems import batch_limits
 from fxlsp.ide.render.rich_text import RichText, paragraphs, words
 from fxlsp.ide.render.shapes import Style, holds_tensor, output_text
 from fxlsp.ide.trace_view.expression_events import Event
@@ -178,7 +180,13 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
         if kinds.arguments if sample.parameter else kinds.shapes:
             lines[line][column].append(replace(sample, shows_dtype=kinds.dtypes, style=kinds.sizes))
     known = {line: _with_a_shape(columns) for line, columns in lines.items()}
-    return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
+    found = [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
+    limits = batch_limits(snapshot, path)
+    return [_with_limit(hint, limits.get((hint.line, hint.column))) for hint in found] if limits else found
+
+
+def _with_limit(hint: Hint, limit: str | None) -> Hint:
+    return hint if limit is None else replace(hint, text=f"{hint.text} · {limit}")
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:

@@ -12,6 +12,7 @@ from typing import TypeGuard
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.frontend_problems import placed_problems, repeated_failures
+from fxlsp.ide.trace_view.in_trace import current_span
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.code_records import Severity
@@ -24,7 +25,6 @@ from fxlsp.report.report import Report
 from fxlsp.source.python.comment_mistakes import comment_mistakes
 from fxlsp.source.python.ignores import is_ignored
 from fxlsp.source.text.documents import Document
-from fxlsp.source.text.edits import move
 from fxlsp.source.text.notebooks.cells import Cells
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.python_parser import SYNTAX_ERRORS, parsed_module
@@ -137,7 +137,7 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
             if span is not None:
                 yield _Found(problem, span, state.texts, True, False, state.carries_problems)
         elif problem.location is not None and problem.location.file == path:
-            span = _current_span(snapshot, problem.location, state.texts)
+            span = current_span(snapshot, problem.location, state.texts)
             if span is not None:
                 yield _Found(problem, span, state.texts, is_carried=state.carries_problems)
 
@@ -176,7 +176,7 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     span, is_located = None, False
     if place is not None and snapshot.document(place.file) is not None:
         is_located = True
-        span = _current_span(snapshot, place, state.failure_texts) if place.file == path else None
+        span = current_span(snapshot, place, state.failure_texts) if place.file == path else None
     elif place is not None and place.file in snapshot.setting_texts:
         # It is shown in the settings file.
         return
@@ -222,19 +222,9 @@ def _comment_mistakes(snapshot: Snapshot, path: str) -> Iterator[_Found]:
         yield _Found(Problem(BAD_RECIPE, "hint", mistake.message, None), mistake.span, {})
 
 
-def _current_span(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
-    """Return the current span of a location in a traced text.
-
-    Returns None if it was edited away, or the traced text is no longer known.
-    """
-    log = snapshot.edits_since(location.file, texts)
-    moved = None if log is None else move(Span.of(location), log)
-    return None if moved is None else moved.span
-
-
 def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
     first = group[0]
-    related = [(place, _current_span(snapshot, place.location, first.texts)) for place in first.problem.related]
+    related = [(place, current_span(snapshot, place.location, first.texts)) for place in first.problem.related]
     return FileProblem(
         code=first.problem.code,
         severity=first.problem.severity,
@@ -265,7 +255,7 @@ def _moved_number(snapshot: Snapshot, group: Sequence[_Found]) -> MovedNumber | 
     reports = [state.report for state, _ in snapshot.reports_touching(place.file) if state.report is not None]
     if any(forbids_number(report, number, models) for report in reports):
         return None
-    span = _current_span(snapshot, number.location, group[0].texts)
+    span = current_span(snapshot, number.location, group[0].texts)
     return None if span is None else MovedNumber(number, span)
 
 

@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.engine.state.snapshot import FrontendAnswer, ModelState, Snapshot
+from fxlsp.engine.settings.settings import Level
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.frontend_problems import problems_of_verdict, repeated_failures
+from fxlsp.ide.hints import hints
 from fxlsp.ide.lenses import lenses
 from fxlsp.ide.problems import FileProblem, problems
 from fxlsp.report.code_records import Severity
 from fxlsp.report.codes import OPERATION_FAILS
-from fxlsp.report.frontend_codes import BREAK_AT_VALUE, COMPILE_FAILS, EXPORT_BRANCH, EXPORT_FAILS
-from fxlsp.report.frontends import FrontendProblem, FrontendResult, FrontendVerdict, OtherFrontend
+from fxlsp.report.frontend_codes import BREAK_AT_VALUE, COMPILE_FAILS, EXPORT_BRANCH, EXPORT_FAILS, EXPORT_FIXED
 from fxlsp.report.locations import Location
+from tests.ide.asked import asked, found, verdict
 from tests.ide.builder import PATH, Trace, edited, place, snapshot
-from tests.ide.nets import TEXT
+from tests.ide.nets import TEXT, trace
 
 EXPRESSION = "self.conv(x)"
 ELSEWHERE = Location("/elsewhere/ops.py", 3, 1, 3, 9)
-
-
-def found(code: str | None, at: Location | None, words: str = "It stops.\n\n  Hint: go on") -> FrontendProblem:
-    return FrontendProblem("It stops.", words, at, code)
-
-
-def verdict(
-    name: OtherFrontend,
-    *problems_of_it: FrontendProblem,
-    result: FrontendResult = "problem",
-    summary: str = "1 problem",
-) -> FrontendVerdict:
-    return FrontendVerdict(name, result, summary, problems_of_it)
-
-
-def asked(made: Trace, *verdicts: FrontendVerdict) -> ModelState:
-    """Return the state of a traced model about which front ends were asked."""
-    state, report = made.state(), made.report()
-    answers = (FrontendAnswer(each, state.texts, report.recipe, report.environment, True) for each in verdicts)
-    return replace(state, frontends=tuple(answers))
 
 
 def shown(present: Snapshot) -> list[tuple[str, str, int, bool]]:
@@ -123,3 +106,30 @@ def test_problems_of_one_code_at_one_place_are_one() -> None:
 def test_a_warning_remains_beside_a_failure_that_is_less(own: Severity, other: Severity, is_repeated: bool) -> None:
     assert repeated_failures([(OPERATION_FAILS, own, (1, 2)), (EXPORT_FAILS, other, (1, 2))]) == [False, is_repeated]
     assert repeated_failures([(OPERATION_FAILS, own, None), (EXPORT_FAILS, other, None)]) == [False, False]
+
+
+@pytest.mark.parametrize(("batch", "end"), [("fixed", " · fixes the batch"), ("limited", " · limits the batch")])
+def test_the_hint_of_the_expression_that_fixes_the_batch_says_so(batch: Literal["fixed", "limited"], end: str) -> None:
+    before = {each.line: each.text for each in hints(snapshot(TEXT, trace().state()), PATH, 1, 100)}
+
+    def changed(expression: str, levels: dict[str, Level]) -> dict[int, str]:
+        answer = replace(verdict("export", found(EXPORT_FIXED, place(TEXT, expression)), result="ok"), batch=batch)
+        present = replace(snapshot(TEXT, asked(trace(), answer)), policies={"": Policy(levels=levels)})
+        after = {each.line: each.text for each in hints(present, PATH, 1, 100)}
+        assert after.keys() == before.keys()
+        return {line: text for line, text in after.items() if text != before[line]}
+
+    line = place(TEXT, "self.stem(x)").line
+    assert changed("self.stem(x)", {}) == {line: f"{before[line]}{end}"}
+    # A whole statement, a part of what the hint is about, what has no hint of its own, and what is silenced.
+    for expression in ("x = self.stem(x)", "self.stem", EXPRESSION):
+        assert changed(expression, {}) == {}
+    assert changed("self.stem(x)", {"FX704": "off"}) == {}
+
+
+def test_no_hint_names_the_batch_where_the_trace_is_older_or_nothing_was_asked() -> None:
+    answer = replace(verdict("export", found(EXPORT_FIXED, place(TEXT, "self.stem(x)")), result="ok"), batch="fixed")
+    stale = edited(snapshot(TEXT, asked(trace(), answer)), "import torch\n", "import torch\n\n")
+    dynamic = snapshot(TEXT, asked(trace(), verdict("export", result="ok")))
+    for present in (stale, dynamic):
+        assert not any("batch" in each.text for each in hints(present, PATH, 1, 100))

@@ -5,6 +5,7 @@ Answers are read when no trace is running or planned, except right after ``type!
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -19,6 +20,8 @@ Act = Callable[[str], Awaitable[list[str]]]
 
 VARYING = re.compile(r'(Python (?=\d)|, torch (?=\d)|traced in |"id": "| \((?=/.*python))[\w.+/-]+')
 """Versions, times and identities, which are replaced by ``…``; the text around them remains."""
+_VERDICTS_SECONDS = 240.0
+"""Limit of a question to torch.export and torch.compile, for which three processes run torch one after another."""
 
 
 class Actor:
@@ -32,6 +35,8 @@ class Actor:
         self._buffers: dict[str, Buffer] = {}
         self._undone: list[tuple[Buffer, str, str]] = []
         self._heard = 0
+        self._asked: asyncio.Future[Json] | None = None
+        """The answer to the question about a model that was asked last."""
 
     async def play(self) -> list[str]:
         """Execute all steps and return the answer to each."""
@@ -73,6 +78,9 @@ class Actor:
             "run": self._run,
             "run-at": self._run_at,
             "pick": self._pick,
+            "ask": self._ask_frontends,
+            "ask!": self._ask_frontends_on,
+            "end": self._end,
         }
 
     async def _hover(self, mark: str) -> list[str]:
@@ -222,6 +230,31 @@ class Actor:
         said = answer["text"] if is_text else json.dumps(answer, indent=1, ensure_ascii=False)
         lines = [] if answer is None else said.split("\n")
         return [self._without_folder(line) for line in [*lines, *self._messages(), *self._changes(before)]]
+
+    async def _ask_frontends(self, name: str) -> list[str]:
+        """Ask the other front ends about a class of an open file."""
+        self._start_asking(name)
+        return await self._end("")
+
+    async def _ask_frontends_on(self, name: str) -> list[str]:
+        """Ask about a model whose front end does not answer; return while it runs."""
+        self._start_asking(name)
+        await self._client.work()
+        return []
+
+    def _start_asking(self, name: str) -> None:
+        self._heard = len(self._client.heard)
+        buffer = next(each for each in self._buffers.values() if f"class {name}(" in each.text)
+        command = self._client.command("fxlsp.askFrontends", buffer.uri, name, limit=_VERDICTS_SECONDS)
+        self._asked = asyncio.ensure_future(command)
+
+    async def _end(self, _: str) -> list[str]:
+        """Return the verdicts that were asked for, in the words of the lens."""
+        assert self._asked is not None, "nothing was asked"
+        answer = await self._asked
+        await self._client.rest()
+        verdicts = [] if answer is None else [f"{each['frontend']}: {each['summary']}" for each in answer["frontends"]]
+        return [*verdicts, *self._messages()] or ["nothing"]
 
     def _messages(self) -> Iterator[str]:
         for method, params in self._client.heard[self._heard :]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from dev.rpc import Json
+from fxlsp.report.codes import RECORDS
 from tests.support.client import Buffer, Client
 
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _TAGS = {1: "unnecessary", 2: "deprecated"}
 _LONGEST_EXCERPT = 60
+_OF_TORCH = re.compile(r"(FX[78]\d\d): (torch\.\w+: )")
+"""Begin of a problem of another front end than torch.fx, before its words."""
 
 
 class Answers:
@@ -40,7 +44,7 @@ class Answers:
             yield "nothing"
             return
         yield self.span(uri, hover["range"])
-        yield from hover["contents"]["value"].split("\n")
+        yield from map(_without_headline, hover["contents"]["value"].split("\n"))
 
     def hint(self, uri: str, hint: Json) -> str:
         return f"{self._line(uri, hint['position'])} «{hint['label']}»"
@@ -52,7 +56,10 @@ class Answers:
     def problem(self, uri: str, problem: Json) -> Iterator[str]:
         tags = "".join(f" {_TAGS[tag]}" for tag in problem.get("tags", ()))
         yield f"{problem['code']} {_SEVERITIES[problem['severity']]}{tags} {self.span(uri, problem['range'])}"
-        yield from (f"  {line}" for line in problem["message"].split("\n"))
+        # Words of torch.export and torch.compile differ from version to version.
+        of_torch = _OF_TORCH.match(f"{problem['code']}: {problem['message']}")
+        shown = problem["message"].split("\n") if of_torch is None else [f"{of_torch[2]}…"]
+        yield from (f"  {line}" for line in shown)
         for related in problem.get("relatedInformation", ()):
             yield f"  {self.link(related['location'])}: {related['message']}"
 
@@ -87,3 +94,12 @@ class Answers:
 
     def _name(self, uri: str) -> str:
         return uri.removeprefix(self._folder.as_uri() + "/")
+
+
+def _without_headline(line: str) -> str:
+    """Return a hover's line without torch's own words, between the front end and the advice on the code."""
+    of_torch = _OF_TORCH.match(line)
+    if of_torch is None:
+        return line
+    advice = RECORDS[of_torch[1]].advice.replace("`", "")
+    return of_torch[0] + "…" + line[line.index(advice) - 2 :]

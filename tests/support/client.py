@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from dev.rpc import Connection, Json
+from dev.rpc import ANSWER_SECONDS, Connection, Json
 from tests.support.waiting import PATIENCE
 from tests.support.warm import fxlsp
 
@@ -239,9 +239,9 @@ class Client:
         lines = buffer.text.split("\n")
         return [(lines[lens["range"]["start"]["line"]].strip(), lens["command"]["title"]) for lens in lenses]
 
-    async def command(self, name: str, *arguments: Json) -> Json:
+    async def command(self, name: str, *arguments: Json, limit: float = ANSWER_SECONDS) -> Json:
         params = {"command": name, "arguments": list(arguments)}
-        return await self.connection.request("workspace/executeCommand", params)
+        return await self.connection.request("workspace/executeCommand", params, limit)
 
     async def hover(self, buffer: Buffer, expression: str) -> Json:
         """Request the hover on the second character of an expression."""
@@ -286,9 +286,16 @@ class Client:
 
     async def rest(self) -> Json:
         """Wait until the server is idle and return its answer to ``fxlsp.information``."""
+        return await self._until_idle(True)
+
+    async def work(self) -> None:
+        """Wait until the server is not idle."""
+        await self._until_idle(False)
+
+    async def _until_idle(self, is_idle: bool) -> Json:
         deadline = asyncio.get_running_loop().time() + PATIENCE
-        while not (facts := await self.command("fxlsp.information"))["atRest"]:
-            assert asyncio.get_running_loop().time() < deadline, f"no rest in {PATIENCE} s: {facts['text']}"
+        while (facts := await self.command("fxlsp.information"))["atRest"] != is_idle:
+            assert asyncio.get_running_loop().time() < deadline, f"not in {PATIENCE} s: {facts['text']}"
             # It sends no message when it becomes idle without news.
             await asyncio.sleep(_POLL)
         return facts

@@ -80,9 +80,21 @@ def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) 
     """
     if location is None:
         return None
-    log = snapshot.edits_since(location.file, state.texts)
-    moved = None if log is None else move(Span.of(location), log)
-    if moved is None:
+    span = current_span(snapshot, location, state.texts)
+    if span is None:
         return None
     digest = None if location.file in snapshot.documents else state.texts.get(location.file)
-    return NavigationTarget(location.file, moved.span, moved.span, digest)
+    return NavigationTarget(location.file, span, span, digest)
+
+
+def current_span(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
+    """Return the current span of a location in a traced text.
+
+    Returns None if it was edited away, or the traced text is no longer known.
+
+    Args:
+        texts: digests of the texts that the location refers to, by path.
+    """
+    log = snapshot.edits_since(location.file, texts)
+    moved = None if log is None else move(Span.of(location), log)
+    return None if moved is None else moved.span

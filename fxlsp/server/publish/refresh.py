@@ -77,6 +77,7 @@ def _reports(snapshot: Snapshot) -> list[object]:
     """Return the inputs of hints, and of the texts of lenses."""
     parts: list[object] = [*snapshot.hints.values(), *snapshot.instances.values()]
     parts += (state.report for state in snapshot.models.values())
+    parts += (answer for state in snapshot.asked for answer in state.frontends if answer.verdict.batch is not None)
     return parts
 
 

@@ -53,6 +53,8 @@ class SteadyHints:
         """Take which documents are open, and the edit of one that was made; after the typing state, which is asked."""
         for path in self._shown.keys() - documents.keys():
             del self._shown[path]
+        if self._edited is not None and self._edited.path not in documents:
+            self._edited = None
         if edit is not None and edit.log.hunks:
             self._note_edit(edit)
             self._shown[edit.after.path] = _moved(self._shown.get(edit.after.path, {}), edit.log)

@@ -123,6 +123,36 @@ def test_problems_of_front_ends_are_information(check: Any) -> None:
     assert found(check(TEXT, *BOTH, "--select", "FX7")) == [(EXPORT_FIXED, "info", 6)]
 
 
+def differing(ran: Ran) -> list[str]:
+    """Return the lines about models on which front ends differ."""
+    _, _, rest = ran.out.partition("Front ends differ on:\n")
+    return [each.strip() for each in rest.split("\n") if each.startswith("  ")] if rest else []
+
+
+def test_the_models_on_which_front_ends_differ_are_named(check: Any) -> None:
+    text = TEXT.replace("# FX704", "")
+    (line,) = differing(check(text, *BOTH, form="full"))
+    assert line.endswith("model.py:Net: export: with any batch · compile: with any batch")
+    (line,) = differing(check(TEXT, "--frontends", "fx,export,compile", form="full"))
+    assert "model.py:Net: fx: traceable · export: " in line
+    assert differing(check(TEXT, *BOTH, form="full")) == []
+    assert differing(check(text.replace("# FX801", ""), *BOTH, form="full")) == []
+    assert differing(check(text, *COMPILE, form="full")) == []
+    assert differing(check(text, form="full")) == []
+
+
+def test_a_front_end_without_a_verdict_does_not_differ(check: Any) -> None:
+    assert differing(check(TEXT.replace("# FX704", "") + "# frontend dies\n", *BOTH, form="full")) == []
+
+
+def test_of_many_models_on_which_front_ends_differ_the_first_ones_are_named(check: Any) -> None:
+    class_ = TEXT.partition("\n\n")[2].replace("# FX704", "")
+    text = "from torch import nn\n" + "".join(f"\n\n{class_.replace('Net', f'Net{number}')}" for number in range(12))
+    lines = differing(check(text, *BOTH, form="full"))
+    assert len(lines) == 11
+    assert lines[-1] == "and 2 more models: --format json has all"
+
+
 @pytest.mark.usefixtures("used")
 def test_what_the_project_uses_is_a_warning(check: Any) -> None:
     ran = check(TEXT, *BOTH)

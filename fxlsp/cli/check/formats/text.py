@@ -13,12 +13,15 @@ from fxlsp.cli.output.problems import concise_line, counted_by_severity, full_li
 from fxlsp.ide.fixes.registry import fixes_for
 from fxlsp.ide.problems import MovedNumber, forbids_number
 from fxlsp.ide.render.numbers import counted
+from fxlsp.report.frontends import FrontendVerdict
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
 from fxlsp.source.text.positions import Span
 
 _FEW = 10
 """Number of problems up to which notes and hints are shown like errors and warnings."""
+_MOST_DIFFERING = 10
+"""Models whose verdicts are written out."""
 
 
 def full_text(results: CheckResults) -> Iterator[str]:
@@ -34,6 +37,7 @@ def full_text(results: CheckResults) -> Iterator[str]:
         yield ""
     yield _summary(results.entries(), problems)
     yield from _unused_ignores(results)
+    yield from _differing_verdicts(results.entries())
     yield from first_steps(causes)
     yield from unchecked_lines(results)
 
@@ -76,6 +80,23 @@ def _summary(entries: Iterable[ModelEntry], problems: Sequence[Problem]) -> str:
     parts = ", ".join(f"{count} {status}" for status, count in counts.items())
     models = counted(sum(counts.values()), "model") + (f": {parts}" if parts else "")
     return f"{models}; {counted_by_severity(problems)}"
+
+
+def _differing_verdicts(entries: Iterable[ModelEntry]) -> Iterator[str]:
+    """Yield the verdicts on the models that one of the front ends takes as they are, and another one does not."""
+    differing = [entry for entry in entries if _differ(entry.frontends)]
+    if differing:
+        yield "Front ends differ on:"
+    for entry in differing[:_MOST_DIFFERING]:
+        verdicts = " · ".join(f"{each.frontend}: {each.summary}" for each in entry.frontends)
+        yield f"  {location_text(entry.location)}: {entry.target}: {verdicts}"
+    if len(differing) > _MOST_DIFFERING:
+        yield f"  and {counted(len(differing) - _MOST_DIFFERING, 'more model')}: --format json has all"
+
+
+def _differ(verdicts: Iterable[FrontendVerdict]) -> bool:
+    """Return whether there are verdicts with and without a problem; no front end that came to none counts."""
+    return len({bool(each.problems) for each in verdicts if each.verdict in ("ok", "problem")}) > 1
 
 
 def _unused_ignores(results: CheckResults) -> Iterator[str]:
