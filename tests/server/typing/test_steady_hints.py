@@ -98,6 +98,16 @@ async def test_an_edit_that_moves_lines_holds_nothing_back(session: Session) -> 
     assert session.shown("(7,)", "", "(8,)") == ["(7,)", "(8,)"]
 
 
+async def test_a_document_that_is_closed_while_a_line_is_typed_leaves_nothing_to_wait_for(session: Session) -> None:
+    session.shown("(1,)", "(2,)")
+    session.type("x = ab\ny = b\n")
+    session.shown("(7,)", "(8,)")
+    assert session.still.is_waiting
+    session.typing.follow({})
+    session.still.follow({}, None)
+    assert not session.still.is_waiting
+
+
 async def test_after_a_rest_the_editor_is_asked_to_ask_again(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
