@@ -6,6 +6,7 @@ import ast
 import traceback
 from dataclasses import replace
 
+from ....report.code_records import Trait
 from ....report.codes import (
     ITERATION,
     LENGTH,
@@ -14,6 +15,7 @@ from ....report.codes import (
     UNREGISTERED_MODULE,
     UNREGISTERED_PARAMETER,
     UNTRACEABLE,
+    codes_with,
 )
 from ....report.problems import Problem
 from ....report.report import Report
@@ -24,6 +26,7 @@ from .failures import failure_message
 from .guessed_branches import deciding_argument
 
 _MAY_WORK = "With other inputs this may work: "
+_RAISING = codes_with(Trait.RAISES)
 _OF_SUBCLASSES = "A subclass is to define this: "
 
 
@@ -53,20 +56,14 @@ def with_condition(problems: tuple[Problem, ...], only: str) -> tuple[Problem, .
     return tuple(replace(each, message=f"{only}\n{each.message}") if each is first else each for each in problems)
 
 
-def behind_a_failure(report: Report) -> tuple[Problem, ...]:
-    """Return the problems of operations that fail only where an operation before them has failed.
+def unproven(report: Report) -> tuple[Problem, ...]:
+    """Return the failing operations of which nothing shows that they fail with other inputs, too.
 
-    Their operands are assumed. In a loop the same expression may fail first, with operands that are known.
+    A proof is about the first failure, behind which a search looks no further: what other operations fail by may be the
+    inputs, which it has not fitted to them, or operands that are assumed.
     """
-    assumed = {node.name for node in report.nodes if node.assumed}
-    behind: set[object] = set()
-    first: set[object] = set()
-    for node in report.nodes:
-        if node.assumed:
-            places = {(step.location, node.module_path) for step in node.stack}
-            (first if assumed.isdisjoint(node.input_nodes) else behind).update(places)
-    failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
-    return tuple(each for each in failing if (each.location, each.module_path) in behind - first)
+    failing = [problem for problem in report.problems if problem.code in _RAISING]
+    return tuple(problem for problem in failing[1:] if problem.code == OPERATION_FAILS)
 
 
 def weaken(problem: Problem, target: ModelTarget, source_map: SourceMap) -> Problem:
