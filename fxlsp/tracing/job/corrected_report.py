@@ -64,7 +64,7 @@ def corrected(
         report = replace(report, problems=problems)
     if report.recipe.source != "search":
         return replace(report, problems=_once_for_each_cause(report.problems))
-    doubted = unproven(report) if target.fails else report.problems
+    doubted = unproven(report, target) if target.fails else report.problems
     problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
     problems = _once_for_each_cause(with_condition(problems, target.only))

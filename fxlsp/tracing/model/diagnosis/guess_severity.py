@@ -17,6 +17,7 @@ from ....report.codes import (
     UNTRACEABLE,
     codes_with,
 )
+from ....report.locations import Location
 from ....report.problems import Problem
 from ....report.report import Report
 from ..locations.code_origin import is_installed
@@ -56,14 +57,37 @@ def with_condition(problems: tuple[Problem, ...], only: str) -> tuple[Problem, .
     return tuple(replace(each, message=f"{only}\n{each.message}") if each is first else each for each in problems)
 
 
-def unproven(report: Report) -> tuple[Problem, ...]:
+def unproven(report: Report, target: ModelTarget) -> tuple[Problem, ...]:
     """Return the failing operations of which nothing shows that they fail with other inputs, too.
 
-    A proof is about the first failure, behind which a search looks no further: what other operations fail by may be the
-    inputs, which it has not fitted to them, or operands that are assumed.
+    A proof is about the first failure, and a search looks no further. What fails behind it may fail by inputs that the
+    search has not fitted, or by operands that are assumed.
     """
-    failing = [problem for problem in report.problems if problem.code in _RAISING]
-    return tuple(problem for problem in failing[1:] if problem.code == OPERATION_FAILS)
+    lines = {_line_of(place) for place in target.failing}
+    failing = [problem for problem in report.problems if problem.code in _RAISING and problem.location is not None]
+    if lines.isdisjoint(_line_of(problem.location) for problem in failing):
+        return _behind_a_failure(report)
+    return tuple(each for each in failing if each.code == OPERATION_FAILS and _line_of(each.location) not in lines)
+
+
+def _line_of(place: Location | None) -> tuple[str, int] | None:
+    return None if place is None else (place.file, place.line)
+
+
+def _behind_a_failure(report: Report) -> tuple[Problem, ...]:
+    """Return the problems of operations that fail only where an operation before them has failed.
+
+    Their operands are assumed. In a loop the same expression may fail first, with operands that are known.
+    """
+    assumed = {node.name for node in report.nodes if node.assumed}
+    behind: set[object] = set()
+    first: set[object] = set()
+    for node in report.nodes:
+        if node.assumed:
+            places = {(step.location, node.module_path) for step in node.stack}
+            (first if assumed.isdisjoint(node.input_nodes) else behind).update(places)
+    failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
+    return tuple(each for each in failing if (each.location, each.module_path) in behind - first)
 
 
 def weaken(problem: Problem, target: ModelTarget, source_map: SourceMap) -> Problem:
