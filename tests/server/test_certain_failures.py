@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,12 +98,17 @@ async def restarted(start: Start, folder: Path) -> tuple[Cells, Cells]:
 
 
 async def shown(client: Client, folder: Path) -> Cells:
-    """Return what the server publishes of files that are opened, a few at once."""
+    """Return what the server publishes of files that are opened, a few at once; each must have a problem."""
     buffers = {}
-    for number, failure in enumerate(FAILURES, 1):
-        buffers[failure.name] = client.open(path_of(folder, failure))
-        if number % _AT_ONCE == 0:
-            await client.rest()
+    for first in range(0, len(FAILURES), _AT_ONCE):
+        opened = FAILURES[first : first + _AT_ONCE]
+        buffers.update({failure.name: client.open(path_of(folder, failure)) for failure in opened})
+
+        async def silent(names: Sequence[str] = tuple(each.name for each in opened)) -> list[str]:
+            return [name for name in names if not buffers[name].problems]
+
+        # Without asking the server again and again, which takes as long as a trace.
+        await client.until(silent, lambda names: not names)
     await client.rest()
     return {each.name: cell(each, map(published, buffers[each.name].problems or ())) for each in FAILURES}
 

@@ -131,6 +131,7 @@ def _fails_by_itself(trial: Trial, place: tuple[object, ...], run: Run, places: 
 def _is_without_influence(trial: Trial, effects: Effects, trees: tuple[str, ...] = ("init", "inputs")) -> bool:
     """Return whether no number that was guessed has an influence on a failure; ``trees`` are those to vary."""
     refusing: list[Places] = []
+    is_of_arguments = False
     for alike in _numbers(trial, trees):
         changes = _CHANGES + _CHANGES_OF_ARGUMENTS * _may_be_modes(trial, alike)
         together = effects.with_places(*(_with(trial, alike, change) for change in changes))
@@ -141,11 +142,13 @@ def _is_without_influence(trial: Trial, effects: Effects, trees: tuple[str, ...]
             return False
         # Equal numbers that change nothing together are one number, and so are those that nothing is known of alone.
         if together[0] != "same":
-            refusing += [places for kind, places in alone if kind == "refused"]
-            refusing += [together[1]] * (together[0] == "refused" and "unknown" in kinds)
-    # Of two that are refused at one place the sum may be what a layer takes there. Elsewhere each is what it must be.
-    is_each_by_itself = sum(map(len, refusing)) == len(frozenset().union(*refusing))
-    return effects.is_repeated and (is_each_by_itself or effects.is_of_code)
+            refused = [places for kind, places in alone if kind == "refused"]
+            refusing += refused + [together[1]] * (together[0] == "refused" and "unknown" in kinds)
+            is_of_arguments = is_of_arguments or any(path[0] == "init" for path, _ in alike)
+    # Of two that are refused in one line the sum may be what a layer takes there. In different lines each of two sizes
+    # of inputs is what it has to be. Arguments of the constructor may do more than one thing.
+    is_each_fixed = not is_of_arguments and sum(map(len, refusing)) == len(frozenset().union(*refusing))
+    return effects.is_repeated and (len(refusing) < 2 or is_each_fixed or effects.is_of_code)
 
 
 def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> bool:
