@@ -137,12 +137,13 @@ MISTRACES: Mapping[str, tuple[str, _Edits]] = {
         _LENET,
         (("x = self.fc(x).relu()", "x = self.fc(x).relu() + torch.randn(120)  # <-"),),
     ),
+    # In a statement of its own: without columns, Python 3.10 finds no test in a conditional expression.
     "test of a type": (
         _TWO,
         (
             (
                 "b = self.words(words)",
-                "b = self.words(words) if isinstance(words, torch.Tensor) else self.words(words * 2)  # <-",
+                "if not isinstance(words, torch.Tensor):  # <-\n    words = words * 2\nb = self.words(words)",
             ),
         ),
     ),
