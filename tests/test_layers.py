@@ -108,6 +108,7 @@ ORDERS = {
     """,
     "tracing/search/proofs": """
         reasons
+        effects
         proof
         flattening, listed_inputs, stated_images, transpositions
         coincidences

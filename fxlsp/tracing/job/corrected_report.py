@@ -23,7 +23,7 @@ from ...report.codes import (
 from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
-from ..model.diagnosis.guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken, with_condition
+from ..model.diagnosis.guess_severity import downgrade, not_of_torch_fx, unproven, weaken, with_condition
 from ..model.diagnosis.machine import lacks_hardware
 from ..model.diagnosis.returned_values import is_of_none
 from ..model.locations.source_map import SourceMap
@@ -64,8 +64,7 @@ def corrected(
         report = replace(report, problems=problems)
     if report.recipe.source != "search":
         return replace(report, problems=_once_for_each_cause(report.problems))
-    # That an operation fails whatever the model is fed was proven of the first one.
-    doubted = behind_a_failure(report) if target.fails else report.problems
+    doubted = unproven(report, target) if target.fails else report.problems
     problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
     problems = _once_for_each_cause(with_condition(problems, target.only))

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from ...report.locations import Location
 from ...report.recipes import Recipe, RecipeSource
 from ...wire.messages import RecipeRequest, TraceRequest
 
@@ -28,6 +29,8 @@ class ModelTarget:
     """File whose names ``init`` and ``inputs`` use, if it is not the target's own file."""
     fails: bool = False
     """Whether a search found that the model fails for all inputs."""
+    failing: tuple[Location, ...] = ()
+    """The calling expressions of what fails for all inputs; none where that is not known."""
     only: str = ""
     """Under which condition alone it runs, where a search found that this condition is its mistake."""
     sizes_note: str = ""

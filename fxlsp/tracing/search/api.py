@@ -144,6 +144,7 @@ class RecipeSearch:
             source="search",
             # It was proven of the inputs that were found.
             fails=found.fails and stated is None,
+            failing=found.failing if stated is None else (),
             only=found.only if stated is None else "",
             sizes_note=found.sizes_note if stated is None else "",
             is_guessed=is_guessed,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
+from ...report.locations import Location
 from ...report.recipes import Recipe
 from ..model.diagnosis.own_mistakes import is_own_mistake
 from .conventions import breaches, is_without_layers
@@ -57,6 +58,8 @@ class SearchResult:
     sizes_note: str = ""
     """Which sizes that the user wants the inputs do not have, since the model does not run with them."""
     rules: Mapping[str, RuleCounts] = field(default_factory=dict)
+    failing: tuple[Location, ...] = ()
+    """The calling expressions of what fails whatever its inputs are, where a trial has failed there."""
 
 
 class Search:
@@ -116,11 +119,14 @@ class Search:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
             traceback.print_exc()
+        failing: tuple[Location, ...] = ()
         fails, best = bool(self._faults.only), None if inputs is not None else self._best_failure()
         if best is not None:
             is_furthest, best = best is self._furthest, self._without_unknowns(*best)
             proof = self._faults.proof_of(*best) or self._proof_of_furthest(best[1])
             fails, is_taken = proof is not None, best[0].is_concrete and not best[1].refuses_inputs
+            if proof is not None and best[1].error is not None:
+                failing = tuple(self._facts.places.of_traceback(best[1].error))
             shown = best[0] if proof is None or (self._furthest is not None and proof is self._furthest[0]) else proof
             # An input that every layer has taken shows shapes up to the failure, also if other inputs might mend it.
             if shown.inputs is not None and (fails or is_taken or not is_furthest):
@@ -128,7 +134,7 @@ class Search:
         error = None if self._furthest is None else self._furthest[1].error
         cost = self._budget.tries, self._budget.spent_ms
         notes = self._faults.only, self._final_form.sizes_note
-        return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts))
+        return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts), failing)
 
     def _without_unknowns(self, trial: Trial, outcome: TrialOutcome) -> tuple[Trial, TrialOutcome]:
         """Return a failed trial with values for what is unknown, if it gets as far with them."""

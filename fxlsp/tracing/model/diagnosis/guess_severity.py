@@ -6,6 +6,7 @@ import ast
 import traceback
 from dataclasses import replace
 
+from ....report.code_records import Trait
 from ....report.codes import (
     ITERATION,
     LENGTH,
@@ -14,7 +15,9 @@ from ....report.codes import (
     UNREGISTERED_MODULE,
     UNREGISTERED_PARAMETER,
     UNTRACEABLE,
+    codes_with,
 )
+from ....report.locations import Location
 from ....report.problems import Problem
 from ....report.report import Report
 from ..locations.code_origin import is_installed
@@ -24,6 +27,7 @@ from .failures import failure_message
 from .guessed_branches import deciding_argument
 
 _MAY_WORK = "With other inputs this may work: "
+_RAISING = codes_with(Trait.RAISES)
 _OF_SUBCLASSES = "A subclass is to define this: "
 
 
@@ -53,7 +57,24 @@ def with_condition(problems: tuple[Problem, ...], only: str) -> tuple[Problem, .
     return tuple(replace(each, message=f"{only}\n{each.message}") if each is first else each for each in problems)
 
 
-def behind_a_failure(report: Report) -> tuple[Problem, ...]:
+def unproven(report: Report, target: ModelTarget) -> tuple[Problem, ...]:
+    """Return the failing operations of which nothing shows that they fail with other inputs, too.
+
+    A proof is about the first failure, and a search looks no further. What fails behind it may fail by inputs that the
+    search has not fitted, or by operands that are assumed.
+    """
+    lines = {_line_of(place) for place in target.failing}
+    failing = [problem for problem in report.problems if problem.code in _RAISING and problem.location is not None]
+    if lines.isdisjoint(_line_of(problem.location) for problem in failing):
+        return _behind_a_failure(report)
+    return tuple(each for each in failing if each.code == OPERATION_FAILS and _line_of(each.location) not in lines)
+
+
+def _line_of(place: Location | None) -> tuple[str, int] | None:
+    return None if place is None else (place.file, place.line)
+
+
+def _behind_a_failure(report: Report) -> tuple[Problem, ...]:
     """Return the problems of operations that fail only where an operation before them has failed.
 
     Their operands are assumed. In a loop the same expression may fail first, with operands that are known.

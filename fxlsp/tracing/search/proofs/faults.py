@@ -12,9 +12,10 @@ from ..trials.budget import Budget, OutOfTimeError
 from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
 from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
+from .effects import Run, place_of
 from .flattening import condition_of_maps
 from .listed_inputs import may_be_listed
-from .proof import Run, contradicts_itself, fails_without_inputs, of_other_ranks, place_of
+from .proof import contradicts_itself, fails_without_inputs, of_other_ranks
 from .stated_images import condition_of_stated_image, with_stated_image
 from .transpositions import weight_without_transposition
 

@@ -6,7 +6,7 @@ import math
 
 from ..trials.runner import TrialOutcome
 from ..trials.values import Trial, changed, input_tensors, with_dimension
-from .proof import Run
+from .effects import Run
 
 _RANK = 4
 _FEWEST_POSITIONS = 4

@@ -13,13 +13,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
-from typing import Literal
 
 import torch
 
 from ...model.capture.costs import MixedTypesError
-from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.returned_values import functions_of_traceback, returned_value
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
@@ -46,15 +43,9 @@ from ..trials.values import (
     tensors,
     with_dimension,
 )
-from .reasons import is_of_ranks, is_of_weights, is_of_wrong_type, reasons_of, unfit_sizes
+from .effects import Effects, Number, Places, Run, guessed_numbers
+from .reasons import is_of_ranks, is_of_wrong_type, reasons_of
 
-Run = Callable[[Trial], TrialOutcome | None]
-"""What comes of a trial; None if there is no time left for it."""
-_Number = tuple[Path, int]
-"""A dimension of an input, or with the index 0 an input that is a number."""
-_Effect = Literal["same", "refused", "other", "unknown"]
-"""What comes of other numbers: the same failure, one of a layer that does not take them, something that shows that they
-matter, or nothing that tells."""
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
 _CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 1, lambda _: 2)
 _SMALL = 32
@@ -81,7 +72,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
         return not any(came is not None and came.error is None for came in map(run, with_options))
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
-    effects = _Effects(trial, outcome, run, places)
+    effects = Effects(trial, outcome, run, places)
     if any(effects.of(other) != "same" for other in with_options):
         return False
     others = (other for other in of_other_ranks(trial) if effects.of(other) == "other")
@@ -132,25 +123,32 @@ def _fails_by_itself(trial: Trial, place: tuple[object, ...], run: Run, places: 
     outcome = run(trial)
     if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
         return False
-    effects = _Effects(trial, outcome, run, places)
+    effects = Effects(trial, outcome, run, places)
     trees = ("inputs",) if effects.place == place else ("init", "inputs")
     return is_of_ranks(outcome) or _is_without_influence(trial, effects, trees)
 
 
-def _is_without_influence(trial: Trial, effects: _Effects, trees: tuple[str, ...] = ("init", "inputs")) -> bool:
+def _is_without_influence(trial: Trial, effects: Effects, trees: tuple[str, ...] = ("init", "inputs")) -> bool:
     """Return whether no number that was guessed has an influence on a failure; ``trees`` are those to vary."""
-    refused = 0
+    refusing: list[Places] = []
+    is_of_arguments = False
     for alike in _numbers(trial, trees):
         changes = _CHANGES + _CHANGES_OF_ARGUMENTS * _may_be_modes(trial, alike)
-        together = effects.of(*(_with(trial, alike, change) for change in changes))
-        alone = [effects.of(_with(trial, [number], _CHANGES[0])) for number in alike] if len(alike) > 1 else [together]
-        if "other" in (together, *alone) or (together == "unknown" and "unknown" in alone):
+        together = effects.with_places(*(_with(trial, alike, change) for change in changes))
+        apart = [_with(trial, [number], _CHANGES[0]) for number in alike] if len(alike) > 1 else []
+        alone = [effects.with_places(each) for each in apart] or [together]
+        kinds = [kind for kind, _ in alone]
+        if "other" in (together[0], *kinds) or (together[0] == "unknown" and "unknown" in kinds):
             return False
         # Equal numbers that change nothing together are one number, and so are those that nothing is known of alone.
-        if together != "same":
-            refused += alone.count("refused") + (together == "refused" and "unknown" in alone)
-    # Of two that are refused the sum may be what a layer takes.
-    return effects.is_repeated and (refused < 2 or effects.is_of_code)
+        if together[0] != "same":
+            refused = [places for kind, places in alone if kind == "refused"]
+            refusing += refused + [together[1]] * (together[0] == "refused" and "unknown" in kinds)
+            is_of_arguments = is_of_arguments or any(path[0] == "init" for path, _ in alike)
+    # Of two that are refused in one line the sum may be what a layer takes there. In different lines each of two sizes
+    # of inputs is what it has to be. Arguments of the constructor may do more than one thing.
+    is_each_fixed = not is_of_arguments and sum(map(len, refusing)) == len(frozenset().union(*refusing))
+    return effects.is_repeated and (len(refusing) < 2 or is_each_fixed or effects.is_of_code)
 
 
 def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> bool:
@@ -164,7 +162,7 @@ def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: 
     if isinstance(outcome.error, NameError) and not isinstance(outcome.error, UnboundLocalError):
         # Another machine may bind it, or it had been a mistake of its own.
         return False
-    effects = _Effects(trial, outcome, run, places)
+    effects = Effects(trial, outcome, run, places)
     kinds = (Group(given.kind, tuple((key, Text(text)) for key, _ in given.items)) for text in _OTHER_KINDS)
     return all(effects.is_the_same_error(replace(trial, inputs=kind)) for kind in kinds)
 
@@ -180,81 +178,6 @@ def _is_raised_on_purpose(error: BaseException | None) -> bool:
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
     return entry is not None and is_raise(raising_instruction(entry))
-
-
-class _Effects:
-    """What other numbers change in a failure."""
-
-    def __init__(self, trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> None:
-        self._first = outcome
-        self._run = run
-        self._places = places
-        self._reasons = reasons_of(outcome) | _multiples(trial, outcome)
-        self.place = self._place_of(outcome)
-        self.is_repeated = False
-        """Whether any trial failed in the same place."""
-        self.is_of_code = is_of_weights(outcome) or is_of_wrong_type(outcome)
-        """Whether what does not fit comes from parameters, or is of a type that no size changes."""
-
-    def is_the_same_error(self, trial: Trial) -> bool:
-        """Return whether a trial fails in the same place by the same error."""
-        came, first = self._run(trial), self._first.error
-        if came is None or came.error is None or first is None or self._place_of(came) != self.place:
-            return False
-        return type(came.error) is type(first) and text_of(came.error) == text_of(first)
-
-    def of(self, *trials: Trial) -> _Effect:
-        """Run them all: some may be refused for being no multiple of something."""
-        effects = {self._of(trial) for trial in trials}
-        return next((effect for effect in ("other", "same", "refused") if effect in effects), "unknown")
-
-    def _of(self, trial: Trial) -> _Effect:
-        came = self._run(trial)
-        if came is None or came.error is None:
-            return "other"
-        is_there, is_as_far = self._place_of(came) == self.place, came.progress >= self._first.progress
-        reasons = reasons_of(came)
-        alike = self._reasons & (reasons | _multiples(trial, came)) if is_there and reasons else frozenset()
-        if alike:
-            self._reasons = alike
-            self.is_repeated = True
-            return "same"
-        if isinstance(came.error, MixedTypesError):
-            # A layer does not take the type, which has nothing to do with sizes.
-            return "refused"
-        if is_as_far and (reasons or not is_there):
-            return "other"
-        # It fails earlier, or there for another reason, as for its rank.
-        return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
-
-    def _place_of(self, outcome: TrialOutcome) -> tuple[object, ...]:
-        return place_of(outcome, self._places)
-
-
-def place_of(outcome: TrialOutcome, places: SourceMap) -> tuple[object, ...]:
-    """Return the lines of the user's code that were running when a trial failed."""
-    assert outcome.error is not None
-    return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, places))
-
-
-def _multiples(trial: Trial, outcome: TrialOutcome) -> frozenset[object]:
-    """Return how many times a guessed number two sizes differ by: where that stays the same they never fit.
-
-    Such as a layer that is made for one of two tensors that are joined before it.
-    """
-    found: set[object] = set()
-    for (path, index), number in _values(trial):
-        if number:
-            found.update((at, path, index, Fraction(one - two, number)) for at, one, two in unfit_sizes(outcome))
-    return frozenset(found)
-
-
-def _values(trial: Trial) -> Iterator[tuple[_Number, int]]:
-    for path, part in leaves(trial):
-        if isinstance(part, Tensor):
-            yield from (((path, index), size) for index, size in enumerate(part.shape))
-        elif isinstance(part, Size):
-            yield (path, 0), part.value
 
 
 def _is_all_sizes(trial: Trial) -> bool:
@@ -279,7 +202,7 @@ def _is_fraction(part: Guess) -> bool:
     return isinstance(part, Text) and _FRACTION.fullmatch(part.code) is not None
 
 
-def _may_be_modes(trial: Trial, alike: list[_Number]) -> bool:
+def _may_be_modes(trial: Trial, alike: list[Number]) -> bool:
     """Return whether one of several numbers is a small argument, or in a configuration, where all begin large."""
     of_namespaces = [path for path, group in groups(trial) if group.kind == "namespace"]
     paths = [path for path, _ in alike if path[0] == "init"]
@@ -288,16 +211,16 @@ def _may_be_modes(trial: Trial, alike: list[_Number]) -> bool:
     return is_small or any(path[: len(each)] == each for path in paths for each in of_namespaces)
 
 
-def _numbers(trial: Trial, trees: tuple[str, ...]) -> Iterator[list[_Number]]:
+def _numbers(trial: Trial, trees: tuple[str, ...]) -> Iterator[list[Number]]:
     """Yield the numbers that were guessed, equal ones together: they may have to be."""
     alike = defaultdict(list)
-    for (path, index), value in _values(trial):
+    for (path, index), value in guessed_numbers(trial):
         if path[0] in trees:
             alike[value].append((path, index))
     yield from alike.values()
 
 
-def _with(trial: Trial, group: list[_Number], change: Callable[[int], int]) -> Trial:
+def _with(trial: Trial, group: list[Number], change: Callable[[int], int]) -> Trial:
     for path, index in group:
         part = part_at(trial, path)
         if isinstance(part, Tensor):
@@ -337,12 +260,3 @@ def _of_other_types(trial: Trial) -> list[Trial]:
     for path, other in typed:
         together = changed(together, path, other)
     return [*trials, together] if len(typed) > 1 else trials
-
-
-def _is_by_weights(outcome: TrialOutcome) -> bool:
-    """Return whether it is parameters that sizes do not fit."""
-    call = outcome.failing
-    if call is None:
-        # Of a recurrent layer its features, in dimension 0, are as many as its weights have. A state has a batch too.
-        return any(at == 0 for at, _, _ in unfit_sizes(outcome))
-    return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(reasons_of(outcome))

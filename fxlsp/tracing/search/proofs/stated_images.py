@@ -18,7 +18,7 @@ from ..priors.constructor import parameters_of
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
 from ..trials.values import Path, Tensor, Trial, changed, input_tensors, with_dimension
-from .proof import Run, place_of
+from .effects import Run, place_of
 from .reasons import unfit_sizes
 
 _EDGE = re.compile(r"(?i:im(g|age)?_?(size|res|resolution|dim))")

@@ -11,7 +11,7 @@ from ...model import module_tree
 from ..rules.ranks_dtypes import PRODUCTS
 from ..trials.runner import TrialOutcome
 from ..trials.values import Path, Size, Trial, changed, init_numbers, input_tensors
-from .proof import Run
+from .effects import Run
 
 _RANK_OF_BATCHES = 3
 """Of a batch of matrices."""
