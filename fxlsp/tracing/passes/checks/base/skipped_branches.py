@@ -23,7 +23,7 @@ class _Step(NamedTuple):
 
     parent: ast.AST
     field: str
-    index: int
+    number: int
     """In the field, if that is a list; else 0."""
 
     @property
@@ -67,7 +67,7 @@ class SkippedBranches:
         if isinstance(step.parent, ast.Match) and (step.field, against.field) == ("cases", "cases"):
             guards = [case.guard for case in step.parent.cases if case.guard is not None]
             return not any(self._may_change(function, test) for test in (step.parent.subject, *guards))
-        if step.field != against.field or step.index > against.index:
+        if step.field != against.field or step.number > against.number:
             return False
         for inner in steps[1:]:
             if isinstance(inner.parent, ast.If) and inner.field != "test" and _leaves(inner.siblings):
@@ -81,7 +81,7 @@ class SkippedBranches:
         parent = step.parent
         if isinstance(parent, (ast.If, ast.IfExp)) and step.field in ("body", "orelse"):
             return self._truth(function, parent.test, module) is (step.field == "orelse")
-        earlier = step.siblings[: step.index]
+        earlier = step.siblings[: step.number]
         if isinstance(parent, ast.BoolOp):
             ending = isinstance(parent.op, ast.Or)
             return any(
