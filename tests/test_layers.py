@@ -74,8 +74,9 @@ ORDERS = {
     """,
     "tracing/model/diagnosis": """
         bound_elsewhere, machine, misspelt, local_variables, guessed_branches
-        failures, constructor_mistakes, layer_results
-        own_mistakes, returned_values, guess_severity, omitted_arguments
+        failures, constructor_mistakes, layer_results, constant_keys
+        own_mistakes, returned_values, guess_severity
+        omitted_arguments
     """,
     "tracing/search": """
         trials

@@ -17,6 +17,7 @@ from ....report.problems import Problem
 from ..locations.expressions import Expressions
 from ..targets import ModelTarget
 from .failures import text_of
+from .own_mistakes import is_own_mistake
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Uses = dict[str, tuple[str, ...]]
@@ -39,6 +40,8 @@ def omitted_arguments(error: BaseException, class_name: str, expressions: Expres
         return []
     uses: _Uses = {}
     found: dict[str, None] = {}
+    if is_own_mistake(error, None, is_given=False):
+        return []
     for frame, line in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
         method = expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
