@@ -258,7 +258,7 @@ ORDERS = {
         batch, frontend_verdicts
     """,
     "cli/check": """
-        candidates, causes, fixing, selection
+        candidates, causes, fixing, selection, termination
         checked_trace, fingerprints, suppression, trace_order
         baseline
         results
