@@ -74,8 +74,9 @@ ORDERS = {
     """,
     "tracing/model/diagnosis": """
         bound_elsewhere, machine, misspelt, local_variables, guessed_branches
-        failures, constructor_mistakes, layer_results
+        failures, constructor_mistakes, layer_results, constant_keys
         own_mistakes, returned_values, guess_severity
+        omitted_arguments
     """,
     "tracing/search": """
         trials
@@ -258,7 +259,7 @@ ORDERS = {
         batch, frontend_verdicts
     """,
     "cli/check": """
-        candidates, causes, fixing, selection
+        candidates, causes, fixing, selection, termination
         checked_trace, fingerprints, suppression, trace_order
         baseline
         results

@@ -23,7 +23,7 @@ SMALL = 60
 SMALL_MODULES = 20
 """Those that are small, have one importer and are none of :data:`_ONE_A_FEATURE`."""
 LAYER_LINES: Mapping[str, int] = {
-    "cli": 5300,
+    "cli": 5400,
     "engine": 9250,
     "graphview": 1000,
     "ide": 7650,
@@ -32,7 +32,7 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 37600,
+    "tracing": 38300,
     "tracing/search": 10300,
 }
 """Lines of a layer, and of the largest folder of one."""

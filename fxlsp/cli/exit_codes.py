@@ -16,7 +16,7 @@ COULD_NOT_RUN = 2
 """Wrong usage, no interpreter, target not found, model not loaded."""
 
 NOT_CHECKED = 3
-"""Nothing of severity warning or error, but ``--strict`` and models that could not be checked."""
+"""Nothing of severity warning or error, but a check that was ended early, or ``--strict`` and unchecked models."""
 
 
 class UsageError(Exception):

@@ -19,7 +19,8 @@ from fxlsp.cli.check.results import CheckResults
 from fxlsp.cli.check.runner import run_check
 from fxlsp.cli.check.selection import CodeSelection, changed_since, code_prefixes, shard
 from fxlsp.cli.check.suppression import Suppressions
-from fxlsp.cli.check.unchecked import strict_message
+from fxlsp.cli.check.termination import Termination
+from fxlsp.cli.check.unchecked import ended_message, strict_message
 from fxlsp.cli.exit_codes import NOT_CHECKED, NOTHING_FOUND, PROBLEMS_FOUND, UsageError, exit_code, report_failure
 from fxlsp.cli.output.excerpts import shown_path
 from fxlsp.cli.tracing.frontend_verdicts import add_frontends_option
@@ -75,11 +76,16 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     projects = Projects(arguments.python, arguments.profile, arguments.tracer)
-    check = _Check(arguments, projects)
+    termination = Termination()
+    with termination.at_signal():
+        return _run(arguments, _Check(arguments, projects, termination))
+
+
+def _run(arguments: argparse.Namespace, check: _Check) -> int:
     try:
         # No problem of another front end has a fix.
         results = check.run(() if arguments.fix else arguments.frontends)
-        if arguments.fix:
+        if arguments.fix and not results.is_incomplete:
             fixed = apply_fixes(results.at_each_place(), results.document)
             _report_fixes(fixed)
             if fixed or arguments.frontends:
@@ -89,12 +95,17 @@ def run(arguments: argparse.Namespace) -> int:
     if results.no_interpreter is not None:
         return report_failure(results.no_interpreter, arguments.format)
     if arguments.baseline_mode in ("write", "update", "prune"):
+        if results.is_incomplete:
+            raise UsageError(f"the check was ended early, so {arguments.baseline} is as it was")
         return _write_baseline(arguments, results, check.scope)
     _write(output(results, check.timing_ms, arguments.format, statistics=arguments.statistics), arguments.output)
     code = exit_code(results.problems())
-    if results.baseline is not None:
+    if results.is_incomplete:
+        sys.stderr.write(f"fxlsp: {ended_message(results)}\n")
+        code = code or NOT_CHECKED
+    elif results.baseline is not None:
         code = max(code, _report_stale(results.baseline, check.scope, arguments.baseline_mode))
-    if arguments.strict:
+    if arguments.strict and not results.is_incomplete:
         code = code or _report_unchecked(results)
     return NOTHING_FOUND if arguments.exit_zero else code
 
@@ -111,13 +122,14 @@ def _report_unchecked(results: CheckResults) -> int:
 class _Check:
     """One command line, which is run again after fixes were written."""
 
-    def __init__(self, arguments: argparse.Namespace, projects: Projects) -> None:
+    def __init__(self, arguments: argparse.Namespace, projects: Projects, termination: Termination) -> None:
         """
         Raises:
             UsageError: options do not go together, or the baseline cannot be read.
         """
         self._arguments = arguments
         self._projects = projects
+        self._termination = termination
         self._selection = CodeSelection(arguments.select, arguments.ignore)
         self._baseline = _baseline(arguments.baseline, arguments.baseline_mode)
         self.scope = RunScope(frozenset(), self._selection)
@@ -138,7 +150,7 @@ class _Check:
             chosen = [path for path in chosen if arguments.shard.includes(path, os.getcwd())]
         files, unreadable = _find(chosen, arguments.paths, self._projects)
         found_at = time.monotonic()
-        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, frontends))
+        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, frontends, self._termination))
         if results.environment is not None:
             results.frontend_uses = used_frontends(arguments.paths, frontends, results.environment.torch)
         self.scope = RunScope(frozenset(chosen), self._selection, results.frontend_scope())
@@ -199,12 +211,16 @@ def _find(chosen: Iterable[str], paths: Sequence[str], projects: Projects) -> tu
 
 
 async def _trace_files(
-    files: list[FoundFile], projects: Projects, jobs: int | None, frontends: Sequence[FrontendName]
+    files: list[FoundFile],
+    projects: Projects,
+    jobs: int | None,
+    frontends: Sequence[FrontendName],
+    termination: Termination,
 ) -> CheckResults:
     progress = _ProgressLine()
     try:
         async with open_pool(jobs) as traces:
-            return await run_check(files, projects, traces, progress.show, frontends)
+            return await run_check(files, projects, traces, progress.show, frontends, termination)
     finally:
         progress.clear()
 

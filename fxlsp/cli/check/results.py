@@ -33,6 +33,7 @@ Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skippe
 tried, since it needs something.
 """
 
+ENDED = "the check was ended before it was traced"
 _FOLLOWED: tuple[Status, ...] = ("traced", "recovered", "covered")
 
 
@@ -72,6 +73,8 @@ class CheckResults:
     """Front ends that were asked for their verdicts."""
     frontend_uses: frozenset[OtherFrontend] = frozenset()
     """Those of them that the workspace uses: what they find is a warning."""
+    is_incomplete: bool = False
+    """Whether the run was ended before every model was traced."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -164,6 +167,7 @@ class CheckResults:
             "problems": [problem.to_json() for problem in self.problems()],
             "unused_ignores": [_ignore_to_json(path, each) for path, each in self.unused_ignores()],
             "timing_ms": timing_ms,
+            **({"incomplete": True} if self.is_incomplete else {}),
         }
 
     def _causes(self) -> list[CheckedCause]:
@@ -191,7 +195,8 @@ class CheckResults:
         attempt = self._attempt_at(place)
         if attempt is not None and not attempt.is_sure and cover is not None:
             return self._covered_entry(file, model, cover)
-        entry = ModelEntry(target, place, "skipped", _skip_reason(model)) if attempt is None else _entry_of(attempt)
+        reason = ENDED if self.is_incomplete and not model.local else _skip_reason(model)
+        entry = ModelEntry(target, place, "skipped", reason) if attempt is None else _entry_of(attempt)
         if entry.status == "skipped" and cover is not None:
             return self._covered_entry(file, model, cover)
         return entry

@@ -10,6 +10,7 @@ from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
 from fxlsp.cli.check.checked_trace import CheckedTrace
 from fxlsp.cli.check.results import CheckResults
+from fxlsp.cli.check.termination import Termination
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
 from fxlsp.cli.tracing.frontend_verdicts import with_frontends
 from fxlsp.cli.tracing.jobs import trace_target
@@ -31,6 +32,7 @@ async def run_check(
     traces: TracePool,
     on_progress: Callable[[str], None],
     frontends: Sequence[FrontendName] = (),
+    termination: Termination | None = None,
 ) -> CheckResults:
     """Trace the models of ``files`` and return the results.
 
@@ -42,19 +44,39 @@ async def run_check(
         traces: processes.
         on_progress: called with what has ended: the trace of a model, or the questions to other front ends about it.
         frontends: those whose verdicts are wanted too, on each model traced for its own sake, or to cover others.
+        termination: may end it early; the results are those until then.
     """
     found = CheckResults(files, frontends=frontends)
-    every = trace_generations(files)
+    termination = termination or Termination()
+    found.is_incomplete = not await termination.run(
+        _trace_all(found, projects, traces, on_progress, frontends, termination)
+    )
+    found.environment = traces.environment
+    return found
+
+
+async def _trace_all(
+    found: CheckResults,
+    projects: Projects,
+    traces: TracePool,
+    on_progress: Callable[[str], None],
+    frontends: Sequence[FrontendName],
+    termination: Termination,
+) -> None:
+    every = trace_generations(found.files)
     members = [member for generation in every for member in generation]
 
     async def trace(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
-        return await _attempt(model, recipe, projects, traces, on_progress)
+        attempt = await _attempt(model, recipe, projects, traces, on_progress)
+        termination.leave_out_late()
+        return attempt
 
     async def ask(attempt: CheckedTrace) -> CheckedTrace:
         if not frontends or not isinstance(attempt.outcome, Report):
             return attempt
         target = attempt.model.target
         asked = await with_frontends(attempt.outcome, frontends, target, projects, traces)
+        termination.leave_out_late()
         on_progress(f"asked {', '.join(frontends)} about {target.text}")
         return replace(attempt, outcome=asked)
 
@@ -71,10 +93,14 @@ async def run_check(
             if _needs_trace(found, file, model)
             for recipe in model.candidate.recipes
         ]
-        for attempt in await asyncio.gather(*(trace_and_ask(model, recipe) for model, recipe in wanted)):
-            _record(found, attempt)
-    found.environment = traces.environment
-    return found
+        tasks = [asyncio.create_task(trace_and_ask(model, recipe)) for model, recipe in wanted]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            # Where it is cancelled, those that have ended count.
+            for task in tasks:
+                if task.done() and not task.cancelled() and task.exception() is None:
+                    _record(found, task.result())
 
 
 async def _cover(found: CheckResults, member: Member, members: Sequence[Member], trace: Trace, ask: Ask) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.cli.check.results import CheckResults, ModelEntry
+from fxlsp.cli.check.results import ENDED, CheckResults, ModelEntry
 from fxlsp.cli.output.excerpts import location_text
 from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.ide.render.numbers import counted
@@ -82,6 +82,13 @@ def strict_message(results: CheckResults) -> str | None:
     targets = list(dict.fromkeys(each.target for each in unchecked))
     names = ", ".join(targets[:3]) + (", ..." if len(targets) > 3 else "")
     return f"{counted(len(targets), 'model')} not checked: {names}"
+
+
+def ended_message(results: CheckResults) -> str:
+    """Return how much of a run that was ended early is missing."""
+    entries = results.entries()
+    missing = sum(entry.reason == ENDED for entry in entries)
+    return f"ended early, with {missing} of {counted(len(entries), 'model')} not traced"
 
 
 def _no_shapes(entry: ModelEntry) -> str:

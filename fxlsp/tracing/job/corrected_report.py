@@ -25,6 +25,7 @@ from ...report.problems import Problem
 from ...report.report import Report
 from ..model.diagnosis.guess_severity import downgrade, not_of_torch_fx, unproven, weaken, with_condition
 from ..model.diagnosis.machine import lacks_hardware
+from ..model.diagnosis.omitted_arguments import of_omitted_argument
 from ..model.diagnosis.returned_values import is_of_none
 from ..model.locations.source_map import SourceMap
 from ..model.targets import ModelTarget
@@ -62,6 +63,8 @@ def corrected(
             # It ran without any, and may be given some.
             problems = tuple(downgrade(each, target) if each.severity == "error" else each for each in problems)
         report = replace(report, problems=problems)
+    problems = tuple(of_omitted_argument(each, target, source_map.expressions) for each in report.problems)
+    report = replace(report, problems=problems)
     if report.recipe.source != "search":
         return replace(report, problems=_once_for_each_cause(report.problems))
     doubted = unproven(report, target) if target.fails else report.problems

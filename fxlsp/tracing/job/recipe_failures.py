@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...report.codes import NOT_BUILT
+from ...report.codes import CODE_FAILS, NOT_BUILT
 from ...report.problems import Failure, Problem
 from ..model.building.builder import NoModelError
 from ..model.building.evaluation import without_arguments
@@ -51,18 +51,29 @@ def problem_of(failure: Failure) -> Problem:
     )
 
 
-def with_furthest(refused: NoModelError, furthest: BaseException | None, name: str) -> NoModelError:
-    """Return why a model cannot be made for want of arguments, with how far it came with guessed ones."""
-    failure = _for_want_of_arguments(refused, name)
+def with_furthest(
+    refused: NoModelError, furthest: BaseException | None, name: str, omitted: Sequence[str] = ()
+) -> NoModelError:
+    """Return why a model cannot be made for want of arguments, with how far it came with guessed ones.
+
+    ``omitted`` are those that default to nothing, with which it fails.
+    """
+    failure = _for_want_of_arguments(refused, name, omitted)
     if failure.needs is None or furthest is None:
         return NoModelError(failure)
     error = f"{type(furthest).__name__}: {text_of(furthest).partition(chr(10))[0]}".rstrip(": ")
+    if failure.message.endswith(error):
+        return NoModelError(failure)
     return NoModelError(replace(failure, message=f"{failure.message}\nWith guessed arguments it fails: {error}"))
 
 
-def _for_want_of_arguments(refused: NoModelError, name: str) -> Failure:
+def _for_want_of_arguments(refused: NoModelError, name: str, omitted: Sequence[str]) -> Failure:
     """Return the failure of a model; of a class that hands on what it is not given, as one for want of arguments."""
     failure, error = refused.failure, refused.__cause__
+    if omitted and failure.needs is None and failure.code in (NOT_BUILT, CODE_FAILS):
+        lacking = without_arguments(name, list(omitted))
+        message = f"{lacking}\nBy default it fails: {failure.message}"
+        return replace(failure, code=NOT_BUILT, message=message, needs=lacking.needs, is_certain=False)
     missing = [] if failure.needs is not None or error is None else arguments_of_caller(error)
     if not missing:
         return failure

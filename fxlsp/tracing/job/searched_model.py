@@ -56,7 +56,8 @@ class SearchingFactory:
                 with self._timing.stage("search"):
                     found = lacking.instead(refused)
                 if found is None:
-                    raise with_furthest(refused, lacking.error, target.name) from refused.__cause__
+                    omitted = lacking.omitted(refused.__cause__)
+                    raise with_furthest(refused, lacking.error, target.name, omitted) from refused.__cause__
             else:
                 with self._timing.stage("search"):
                     found = lacking.feed(built)

@@ -37,9 +37,16 @@ class ModelTarget:
     """Which preferred sizes its inputs do not have, since it does not run with them."""
     is_guessed: bool = False
     """Whether the arguments of ``init`` were guessed."""
+    is_default: bool = False
+    """Whether ``init`` is stated by nothing and has no arguments."""
 
     def __str__(self) -> str:
         return f"{self.file or self.module}:{self.name}"
+
+    @property
+    def is_made_by_defaults(self) -> bool:
+        """Whether nothing states how it is made, so that each argument has its default."""
+        return self.init is None or self.is_default
 
     @property
     def outermost_name(self) -> str:
@@ -125,9 +132,11 @@ def guessed_target(request: TraceRequest) -> ModelTarget | None:
     if guessed is None:
         return None
     target, guess = next(targets_of(guessed)), request.recipe.guess
+    has_none = (target.init or "").removesuffix(".eval()").endswith("()")
     return replace(
         target,
         is_guessed=not request.recipe.init and not (target.init or "").endswith("()"),
+        is_default=not request.recipe.init and has_none,
         sizes_note="" if guess is None else guess.sizes_note,
     )
 

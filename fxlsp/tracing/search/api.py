@@ -17,6 +17,7 @@ from ..model.building.builder import Built, Loaded, NoModelError
 from ..model.building.evaluation import UnusableRecipeError, default_init, find_target
 from ..model.capture.feeding import complete_recipe
 from ..model.diagnosis.failures import text_of
+from ..model.diagnosis.omitted_arguments import omitted_arguments
 from ..model.targets import ModelTarget
 from .engine import Search, SearchResult
 from .priors.constructor import is_default_class, is_nothing, parameters_of, without_weights
@@ -72,6 +73,8 @@ class RecipeSearch:
 
     def lacks(self, error: BaseException) -> bool:
         """Return whether a construction by defaults failed for want of an argument."""
+        if self.omitted(error):
+            return True
         try:
             target = find_target(self._loaded.module, self._target.name)
             parameters = [] if isinstance(target, torch.nn.Module) else parameters_of(target)
@@ -95,6 +98,12 @@ class RecipeSearch:
             return True
         hides = not kinds.isdisjoint((inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
         return hides and _MISSING.search(text) is not None
+
+    def omitted(self, error: BaseException | None) -> list[str]:
+        """Return the arguments that default to nothing and for want of which a construction by defaults failed."""
+        if error is None or self._target.init is not None:
+            return []
+        return omitted_arguments(error, self._target.name, self._conditions.places.expressions)
 
     def feed(self, built: Built) -> ModelTarget | None:
         """Return the target with inputs that were found; itself without.
@@ -148,6 +157,7 @@ class RecipeSearch:
             only=found.only if stated is None else "",
             sizes_note=found.sizes_note if stated is None else "",
             is_guessed=is_guessed,
+            is_default=self._target.init is None and found.init.removesuffix(".eval()").endswith("()"),
         )
 
 

@@ -20,12 +20,12 @@ def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -
     classes = {cls.__name__ for cls in type(owner).__mro__ if not cls.__module__.startswith(("torch.", "builtins"))}
     codes = [code_of(each) for cls in type(owner).__mro__ for each in list(vars(cls).values())]
     files = {code.co_filename for code in codes if code is not None and not is_torch(code.co_filename)}
-    return any(_sets(_tree(file), name, file, raised, classes) for file in files)
+    return any(_sets(tree_of(file), name, file, raised, classes) for file in files)
 
 
 def may_be_bound(name: str, file: str) -> bool:
     """Return whether a branch of a file's top level binds a name: elsewhere, as with a GPU or a package, it may run."""
-    branches = [each for each in _tree(file).body if isinstance(each, (ast.If, ast.Try))]
+    branches = [each for each in tree_of(file).body if isinstance(each, (ast.If, ast.Try))]
     return any(_binds(node, name) for branch in branches for node in ast.walk(branch))
 
 
@@ -38,7 +38,8 @@ def _binds(node: ast.AST, name: str) -> bool:
     return False
 
 
-def _tree(file: str) -> ast.Module:
+def tree_of(file: str) -> ast.Module:
+    """Return the syntax tree of a file; an empty one if it cannot be read."""
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):

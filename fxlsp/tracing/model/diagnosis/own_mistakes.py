@@ -24,6 +24,7 @@ from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_argum
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
 from .bound_elsewhere import is_set_elsewhere, may_be_bound
+from .constant_keys import lacks_constant_key
 from .failures import text_of
 
 _CALL = re.compile(
@@ -84,6 +85,8 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
         return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
     if isinstance(error, NotImplementedError):
         return is_given and _CONTAINER_CALLED.search(text_of(error)) is not None
+    if lacks_constant_key(error, raised):
+        return True
     return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
 
 

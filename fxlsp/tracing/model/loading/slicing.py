@@ -189,6 +189,9 @@ class ModuleSlicer:
             return self._used[statement]
         if not isinstance(statement, DEFINITIONS) and not self._matters(statement, needed):
             return free_names(statement) if isinstance(statement, ast.Raise) else set()
+        if isinstance(statement, ast.Try):
+            asking = set().union(*(free_names(each) for each in statement.body if _asks_for_name(each)))
+            return asking.union(*(self._read_by_child(child, needed) for child in ast.iter_child_nodes(statement)))
         if isinstance(statement, _COMPOUND):
             return set().union(*(self._read_by_child(child, needed) for child in ast.iter_child_nodes(statement)))
         if statement not in self._read:
@@ -259,7 +262,7 @@ class ModuleSlicer:
         if not isinstance(statement, _COMPOUND):
             return statement
         filtered = copy.copy(statement)
-        filtered.body = self._filtered_body(statement.body, needed, statement)
+        filtered.body = self._filtered_body(statement.body, needed, statement, isinstance(statement, ast.Try))
         if isinstance(statement, (ast.If, ast.For, ast.Try)):
             filtered.orelse = self._nested(statement.orelse, needed)  # type: ignore[union-attr]
         if isinstance(statement, ast.Try):
@@ -275,17 +278,20 @@ class ModuleSlicer:
         return filtered
 
     def _filtered_body(
-        self, body: list[ast.stmt], needed: set[str], place: ast.stmt | ast.ExceptHandler
+        self, body: list[ast.stmt], needed: set[str], place: ast.stmt | ast.ExceptHandler, is_tried: bool = False
     ) -> list[ast.stmt]:
         """Return a filtered body, with a ``pass`` if it would be empty.
 
-        ``raise`` and ``pass`` remain, because they decide how a branch continues.
+        ``raise`` and ``pass`` remain, because they decide how a branch continues, and so does a name alone in a
+        ``try``, which asks whether there is one.
         """
         kept = [
             statement
             for original in body
             for statement in (
-                [original] if isinstance(original, (ast.Raise, ast.Pass)) else self._nested([original], needed)
+                [original]
+                if isinstance(original, (ast.Raise, ast.Pass)) or (is_tried and _asks_for_name(original))
+                else self._nested([original], needed)
             )
         ]
         return kept or [ast.copy_location(ast.Pass(), place)]
@@ -301,6 +307,14 @@ class ModuleSlicer:
             else statement
             for statement in self._kept(body, needed)
         ]
+
+
+def _asks_for_name(statement: ast.stmt) -> bool:
+    """Return whether a statement is a name or attribute alone, which raises if there is none: ``try: profile``."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, ast.Name)
 
 
 def _is_main_guard(statement: ast.stmt) -> bool:

@@ -371,3 +371,44 @@ elif args.dataset == "mnist":
     wrong = net + "\nif torch.__version__ == '0':\n    channels, width = 3, 8\n"
     message = worker.answer(f"{write(wrong, 'wrong.py')}:Net", "Net()", "torch.randn(1, 3)")
     assert "'channels' is not defined" in Failure.from_json(message["failure"]).message
+
+
+ASKED = {
+    "a function for a name that a tool sets": (
+        "try:\n    profile\nexcept NameError:\n    def profile(f):\n        return f\n",
+        "profile",
+    ),
+    "a name of another version of Python": (
+        "try:\n    unicode\nexcept NameError:\n    unicode = lambda f: f\n",
+        "unicode",
+    ),
+    "an attribute": (
+        "import torch\ntry:\n    torch.no_such_part\nexcept AttributeError:\n    wrap = lambda f: f\n",
+        "wrap",
+    ),
+    "a name of the file": (
+        "FLAG = 1\ntry:\n    FLAG\nexcept NameError:\n    wrap = None\nelse:\n    wrap = lambda f: f\n",
+        "wrap",
+    ),
+    "a builtin": (
+        "try:\n    print\nexcept NameError:\n    wrap = None\nelse:\n    wrap = lambda f: f\n",
+        "wrap",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(
+    "imported",
+    ["from pkg.utils.prof import {0} as wrapped", "from .utils.prof import *\nwrapped = {0}", "{1}wrapped = {0}"],
+)
+def test_a_name_that_a_try_asks_for_decides_what_is_bound(
+    imported: str, name: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text, wrapper = ASKED[name]
+    write("", "pkg/__init__.py")
+    write("", "pkg/utils/__init__.py")
+    write(text, "pkg/utils/prof.py")
+    net = NET.replace("    def forward", "    @wrapped\n    def forward")
+    path = write(imported.format(wrapper, text) + "\n" + net, "pkg/net.py")
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete

@@ -243,6 +243,107 @@ CHANGED = {
                 count()
                 return x + COUNT
         """,
+    "a value of the branch that did not run, and of this one": """
+        class Net(nn.Module):
+            def __init__(self, cached=False):
+                super().__init__()
+                self.cached = cached
+                self.n = 0
+
+            def forward(self, x):
+                if self.cached:
+                    x = x + self.n
+                else:
+                    x = x * self.n
+                    ⟦self.n⟧ = self.n + 1
+                return x
+        """,
+    "a value that a branch reads in the next turn of a loop": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.n = 0
+
+            def forward(self, x):
+                for i in range(2):
+                    if i == 0:
+                        x = x + self.n
+                    else:
+                        ⟦self.n⟧ = 3
+                return x
+        """,
+    "a value that a block reads in its first call and sets in the second": """
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.n = 1
+
+            def forward(self, x, last):
+                if not last:
+                    x = x + self.n
+                else:
+                    ⟦self.n⟧ = 3
+                return x * 2
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = Block()
+
+            def forward(self, x):
+                return self.block(self.block(x, False), True)
+        """,
+    "a value that a helper reads in its first call and sets in the second": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.n = 1
+
+            def helper(self, x, last):
+                if not last:
+                    x = x + self.n
+                else:
+                    ⟦self.n⟧ = 3
+                return x * 2
+
+            def forward(self, x):
+                return self.helper(self.helper(x, False), True)
+        """,
+    "a value asked for in the test of its branches": """
+        class Net(nn.Module):
+            def forward(self, x):
+                if hasattr(self, "scale"):
+                    x = x * self.scale
+                else:
+                    ⟦self.scale⟧ = 3
+                return x
+        """,
+    "a flag that is set in a branch that a constant takes": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cached = True
+                self.n = 0
+
+            def forward(self, x):
+                if self.cached:
+                    x = x + self.n
+                    ⟦self.n⟧ = 3
+                return x
+        """,
+    "a value read in one branch and set after it": """
+        class Net(nn.Module):
+            def __init__(self, cached=True):
+                super().__init__()
+                self.cached = cached
+                self.n = 0
+
+            def forward(self, x):
+                if self.cached:
+                    x = x + self.n
+                ⟦self.n⟧ = 3
+                return x * 2
+        """,
 }
 
 
@@ -313,6 +414,120 @@ SAME = {
                 state = State()
                 state.hidden = x
                 return state.hidden + 1
+        """,
+    "a value set in the branch that excludes its reader": """
+        class Net(nn.Module):
+            def __init__(self, use_cache=False):
+                super().__init__()
+                self.use_cache = use_cache
+
+            def forward(self, x):
+                if self.use_cache:
+                    x = x[:, self.ptr :]
+                    self.ptr = self.ptr + 1
+                else:
+                    self.ptr = 0
+                return x * 2
+        """,
+    "a value set beside a branch that an argument does not take": """
+        class Net(nn.Module):
+            def forward(self, x, use_cache=False):
+                if use_cache:
+                    x = x[:, self.ptr :]
+                elif x.dim() == 2:
+                    self.ptr = 0
+                return x * 2
+        """,
+    "a counter of the branch that did not run": """
+        class Net(nn.Module):
+            def __init__(self, use_cache=False):
+                super().__init__()
+                self.use_cache = use_cache
+                self.ptr = 1
+
+            def forward(self, x):
+                if self.use_cache and not self.training:
+                    self.ptr += 1
+                else:
+                    self.ptr = 0
+                return x * 2
+        """,
+    "a value set behind a reader that returns": """
+        class Net(nn.Module):
+            def forward(self, x, use_cache=False):
+                if use_cache:
+                    return x + self.ptr
+                self.ptr = 0
+                return x * 2
+        """,
+    "a value set after a reader that a constant excludes": """
+        class Net(nn.Module):
+            cache = None
+
+            def forward(self, x):
+                if self.cache is not None:
+                    x = x + self.ptr
+                self.ptr = 0
+                return x * 2
+        """,
+    "a value set after a reader that an expression excludes": """
+        class Net(nn.Module):
+            use_cache = False
+
+            def forward(self, x):
+                x = x + (self.ptr if self.use_cache else 1)
+                self.ptr = 0
+                return x * 2
+        """,
+    "a value set before a function has returned": """
+        class Net(nn.Module):
+            use_cache = False
+
+            def forward(self, x):
+                if not self.use_cache:
+                    self.ptr = 0
+                    return x * 2
+                x = x + self.ptr
+                self.ptr = 3
+                return x
+        """,
+    "a value set in another case": """
+        class Net(nn.Module):
+            mode = "plain"
+
+            def forward(self, x):
+                match self.mode:
+                    case "cached":
+                        x = x + self.ptr
+                    case _:
+                        self.ptr = 0
+                return x * 2
+        """,
+    "a value set in a helper that runs once": """
+        class Net(nn.Module):
+            def helper(self, x, use_cache=False):
+                if use_cache:
+                    x = x + self.ptr
+                else:
+                    self.ptr = 0
+                return x * 2
+
+            def forward(self, x):
+                return self.helper(x)
+        """,
+    "a global set in the branch that excludes its reader": """
+        PTR = 7
+
+        class Net(nn.Module):
+            use_cache = False
+
+            def forward(self, x):
+                global PTR
+                if self.use_cache:
+                    x = x + PTR
+                else:
+                    PTR = 0
+                return x * 2
         """,
 }
 
