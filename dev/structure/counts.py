@@ -33,7 +33,7 @@ LAYER_LINES: Mapping[str, int] = {
     "source": 6300,
     "wire": 800,
     "tracing": 38300,
-    "tracing/search": 10300,
+    "tracing/search": 10400,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0
