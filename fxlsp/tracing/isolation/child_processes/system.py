@@ -84,7 +84,7 @@ else:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def lower_priority(pid: int) -> None:
-        """Lower the priority of a process, and of its group if it leads one."""
+        """Lower the priority of a process, and of its group if it leads one; a lower one stays."""
         with suppress(OSError):
-            leads = os.getpgid(pid) == pid
-            os.setpriority(os.PRIO_PGRP if leads else os.PRIO_PROCESS, pid, _LOW_PRIORITY)
+            which = os.PRIO_PGRP if os.getpgid(pid) == pid else os.PRIO_PROCESS
+            os.setpriority(which, pid, max(_LOW_PRIORITY, os.getpriority(which, pid)))
