@@ -11,6 +11,8 @@ from .test_frontend_jobs import BOTH, NET, SLOW, TWO, asked, open_gate, started,
 
 __all__ = ["make"]
 
+FAILING = f"# fails\n{NET}"
+
 
 async def test_a_command_does_not_wait_for_a_request_of_the_setting_which_is_repeated(make: Make) -> None:
     editor = started(make, "compile")
@@ -48,3 +50,17 @@ async def test_a_command_that_needs_no_answer_leaves_the_request_of_the_setting_
     open_gate(editor)
     await until_idle(editor)
     assert len(asked(editor)) == 3
+
+
+async def test_a_command_about_a_model_that_cannot_be_asked_leaves_the_request_of_the_setting_running(
+    make: Make,
+) -> None:
+    editor = started(make, "compile")
+    editor.open(FAILING, "other.py")
+    await until_idle(editor)
+    editor.open(SLOW)
+    await eventually_async(lambda: asked(editor) == [("Net", "compile")])
+    assert await editor.engine.ask_frontends(editor.path("other.py"), "Net") is None
+    open_gate(editor)
+    await until_idle(editor)
+    assert asked(editor) == [("Net", "compile")]

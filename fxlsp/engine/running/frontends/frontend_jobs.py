@@ -79,10 +79,6 @@ class FrontendJobs:
         if key is None:
             return None
         futures = [self._request(Question(key, each)) for each in NAMES]
-        is_waiting = not all(each.done() for each in futures)
-        if is_waiting and self._running is not None and not self._running.is_requested:
-            # What the setting has asked is asked again once the command has its verdicts.
-            self._end_running()
         # Known verdicts are shown, others are asked.
         self._on_answer(frozenset({key.file}))
         # Unlike `gather`, it leaves them to other commands that wait for the same verdicts if this one is cancelled.
@@ -136,27 +132,32 @@ class FrontendJobs:
             self._running.is_requested = True
         return self._requested.setdefault(question, future)
 
+    def _ready_requests(self) -> list[Question]:
+        """Return what commands ask about models that have a trace of the present text, and answer what has none."""
+        ready = [each for each in self._requested if self._answers.is_ready(each.key)]
+        if not self._is_working():
+            # No trace of the present text is to come.
+            for question in self._requested.keys() - {*ready}:
+                _resolve(self._requested.pop(question), None)
+        return ready
+
     def _start_next(self) -> None:
+        ready = self._ready_requests()
+        if ready and self._running is not None and not self._running.is_requested:
+            # What the setting has asked is asked again once the commands have their verdicts.
+            self._end_running()
         if self._running is not None:
             return
-        for question in tuple(self._requested):
-            if self._answers.is_ready(question.key):
-                self._start(question, is_requested=True)
-                return
-            if not self._is_working():
-                # No trace of the present text is to come.
-                _resolve(self._requested.pop(question), None)
-        if self._requested:
+        if ready:
+            self._start(ready[0], is_requested=True)
+        elif self._requested:
             self._start_later(self._rest_seconds)
-            return
-        wanted = next(self._by_settings(), None)
-        if wanted is None:
-            return
-        rest = self._rest_seconds - (self._clock() - self._edited_at)
-        if rest <= 0 and not self._is_working():
-            self._start(wanted, is_requested=False)
-        else:
-            self._start_later(rest if rest > 0 else self._rest_seconds)
+        elif (wanted := next(self._by_settings(), None)) is not None:
+            rest = self._rest_seconds - (self._clock() - self._edited_at)
+            if rest <= 0 and not self._is_working():
+                self._start(wanted, is_requested=False)
+            else:
+                self._start_later(rest if rest > 0 else self._rest_seconds)
 
     def _by_settings(self) -> Iterator[Question]:
         """Yield what the settings ask for and is not known, first of the model under the cursor."""
