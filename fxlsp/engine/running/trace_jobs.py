@@ -195,8 +195,8 @@ class TraceJobs:
     def _guess(self, key: ModelKey) -> RecipeGuess | None:
         """Return the recipe that a search found for this text, else the last one, so that an edit needs no search."""
         present = self._session.text_to_trace(key.file)
-        program = None if present is None else self._session.program_of(present.digest)
-        recipe = self._session.guesses.guess_of(key, program, self._session.holds)
+        programs = () if present is None else (present.digest, self._session.program_of(present.digest))
+        recipe = self._session.guesses.guess_of(key, programs, self._session.holds)
         return None if recipe is None else RecipeGuess(recipe.init, recipe.inputs, recipe.sizes_note)
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:

@@ -80,16 +80,16 @@ class Guesses:
         _shorten(programs, program, _MOST_PROGRAMS)
         _shorten(self._programs, key, _MOST_MODELS)
 
-    def guess_of(self, key: ModelKey, program: str | None, holds: Holds) -> Recipe | None:
+    def guess_of(self, key: ModelKey, programs: tuple[str, ...], holds: Holds) -> Recipe | None:
         """Return the recipe with which a search of the present texts begins; None for a search from nothing.
 
         Args:
             key: the model.
-            program: the digest of its file's present text without comments and layout; None if it is not known.
+            programs: digests of its file's text with comments, as for a closed file, and without; none if not known.
             holds: whether texts are the present ones.
         """
-        programs = self._programs.get(key, _NO_PROGRAMS)
-        present = programs.values() if program is None else (programs.get(program, _NO_ENTRIES),)
+        remembered = self._programs.get(key, _NO_PROGRAMS)
+        present = [remembered.get(each, _NO_ENTRIES) for each in programs] if programs else [*remembered.values()]
         known = (entry for entries in reversed(present) for entry in reversed(entries.values()))
         entry = next((entry for entry in known if holds(entry.texts)), None)
         return self._last.get(_model_of(key)) if entry is None else entry.guess

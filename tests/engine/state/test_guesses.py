@@ -25,29 +25,29 @@ def test_a_text_that_comes_back_has_the_guess_that_it_had() -> None:
     guesses = Guesses()
     guesses.remember(KEY, "a", of("a"), FIRST)
     guesses.remember(KEY, "b", of("b"), SECOND)
-    assert guesses.guess_of(KEY, "a", now("a")) == FIRST
-    assert guesses.guess_of(KEY, "b", now("b")) == SECOND
+    assert guesses.guess_of(KEY, ("a",), now("a")) == FIRST
+    assert guesses.guess_of(KEY, ("b",), now("b")) == SECOND
 
 
 def test_a_new_text_begins_with_the_last_guess_that_had_inputs() -> None:
     guesses = Guesses()
     guesses.remember(KEY, "a", of("a"), FIRST)
     guesses.remember(KEY, "b", of("b"), Recipe("Net()", None, "default"))
-    assert guesses.guess_of(KEY, "c", now("c")) == FIRST
-    assert guesses.guess_of(KEY, "b", now("b")) is None
+    assert guesses.guess_of(KEY, ("c",), now("c")) == FIRST
+    assert guesses.guess_of(KEY, ("b",), now("b")) is None
 
 
 def test_a_recipe_that_was_written_meanwhile_leaves_the_guess_as_it_was() -> None:
     guesses, written = Guesses(), ModelKey("python", "net.py", "Net", Recipe("Net()", "x", "comment"))
     guesses.remember(KEY, "a", of("a"), FIRST)
     guesses.remember(written, "a", of("a"), Recipe("Net()", "x", "comment"))
-    assert guesses.guess_of(KEY, "a", now("a")) == FIRST
+    assert guesses.guess_of(KEY, ("a",), now("a")) == FIRST
 
 
 def test_sizes_that_the_user_wants_have_guesses_of_their_own() -> None:
     guesses = Guesses()
     guesses.remember(KEY, "a", of("a"), FIRST)
-    assert guesses.guess_of(ModelKey("python", "net.py", "Net", None, sizes=Sizes(batch=7)), "a", now("a")) is None
+    assert guesses.guess_of(ModelKey("python", "net.py", "Net", None, sizes=Sizes(batch=7)), ("a",), now("a")) is None
 
 
 def test_a_guess_replaces_another_unless_its_text_was_there_before() -> None:
@@ -65,8 +65,8 @@ def test_the_guesses_of_one_file_are_forgotten_alone() -> None:
     for key in (KEY, other):
         guesses.remember(key, "a", of("a"), FIRST)
     guesses.forget("net.py")
-    assert guesses.guess_of(KEY, "a", now("a")) is None
-    assert guesses.guess_of(other, "a", now("a")) == FIRST
+    assert guesses.guess_of(KEY, ("a",), now("a")) is None
+    assert guesses.guess_of(other, ("a",), now("a")) == FIRST
 
 
 def test_a_thousand_texts_leave_the_newest_known() -> None:
@@ -74,7 +74,7 @@ def test_a_thousand_texts_leave_the_newest_known() -> None:
     guesses.remember(KEY, "a", of("a"), FIRST)
     for number in range(1000):
         guesses.remember(KEY, str(number), of(str(number)), SECOND)
-    assert guesses.guess_of(KEY, "999", now("999")) == SECOND
+    assert guesses.guess_of(KEY, ("999",), now("999")) == SECOND
     assert guesses.replaced_by(KEY, "a", of("a"), FIRST) == SECOND
 
 
@@ -82,8 +82,8 @@ def test_a_text_in_another_file_that_comes_back_has_the_guess_that_it_had() -> N
     guesses = Guesses()
     for number in range(100):
         guesses.remember(KEY, "a", {**of("a"), "layers.py": str(number)}, FIRST if number == 90 else SECOND)
-    for program in ("a", None):
-        assert guesses.guess_of(KEY, program, lambda texts: texts["layers.py"] == "90") == FIRST
+    for programs in (("a",), ()):
+        assert guesses.guess_of(KEY, programs, lambda texts: texts["layers.py"] == "90") == FIRST
 
 
 def test_what_is_looked_at_for_a_text_does_not_grow_with_the_texts_before() -> None:
@@ -96,7 +96,15 @@ def test_what_is_looked_at_for_a_text_does_not_grow_with_the_texts_before() -> N
         looked_at.append(texts)
         return False
 
-    assert guesses.guess_of(KEY, "new", never_holds) == FIRST
+    assert guesses.guess_of(KEY, ("new",), never_holds) == FIRST
     assert looked_at == []
-    assert guesses.guess_of(KEY, "7", never_holds) == FIRST
+    assert guesses.guess_of(KEY, ("7",), never_holds) == FIRST
     assert [texts["layers.py"] for texts in looked_at] == [str(number) for number in range(907, 0, -100)]
+
+
+def test_a_guess_that_was_found_while_the_file_was_closed_is_the_one_after_it_was_opened() -> None:
+    guesses = Guesses()
+    guesses.remember(KEY, "digest of a", of("a"), FIRST)
+    guesses.remember(KEY, "digest of b", of("b"), SECOND)
+    assert guesses.guess_of(KEY, ("digest of a", "program of a"), now("a")) == FIRST
+    assert guesses.guess_of(KEY, (), now("a")) == FIRST
