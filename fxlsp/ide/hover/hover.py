@@ -13,6 +13,7 @@ from fxlsp.ide.hover.problem import problem_hover
 from fxlsp.ide.hover.text import HoverText
 from fxlsp.ide.hover.variable import held_values, variable_hover
 from fxlsp.ide.hover.verdicts import verdict_lines
+from fxlsp.ide.problems import problems
 from fxlsp.ide.trace_view.at_cursor import Hit, hits_at, hits_of, modules_made_at, modules_of_attribute
 from fxlsp.ide.trace_view.instances import focus_on
 from fxlsp.ide.trace_view.outline import outline
@@ -25,13 +26,14 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | 
     None if they have nothing, because another language server may answer.
     """
     known = _known(snapshot, path, line, column)
-    problems = problem_hover(snapshot, path, line, column, "" if known is None else known.text.plain)
-    if problems is None:
+    shown = problems(snapshot, path)
+    wrong = problem_hover(snapshot, path, shown, line, column, "" if known is None else known.text.plain)
+    if wrong is None:
         return known
-    verdicts = verdict_lines(snapshot, path, line, column)
+    verdicts = verdict_lines(snapshot, path, shown, line, column)
     if known is None:
-        return replace(problems, advice=(*problems.advice, *verdicts))
-    return replace(known, facts=(*known.facts[:1], *verdicts, *known.facts[1:]), advice=problems.advice)
+        return replace(wrong, advice=(*wrong.advice, *verdicts))
+    return replace(known, facts=(*known.facts[:1], *verdicts, *known.facts[1:]), advice=wrong.advice)
 
 
 def _known(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.fixes.registry import fixes_for
 from fxlsp.ide.hover.text import HoverText
-from fxlsp.ide.problems import FileProblem, problems
+from fxlsp.ide.problems import FileProblem
 from fxlsp.ide.render.rich_text import RichText, link, prose, words
 from fxlsp.report import codes
 from fxlsp.source.text.documents import Document
@@ -20,16 +20,19 @@ _LONGEST_HEADLINE = 160
 """Number of characters of a message that are shown."""
 
 
-def problem_hover(snapshot: Snapshot, path: str, line: int, column: int, shown: str = "") -> HoverText | None:
+def problem_hover(
+    snapshot: Snapshot, path: str, found: Sequence[FileProblem], line: int, column: int, shown: str = ""
+) -> HoverText | None:
     """Return headline and advice for each problem at a position, inner expressions first.
 
     None if there is no problem.
 
     Args:
+        found: the problems of the file.
         shown: text of the hover without problems, whose headlines are not repeated.
     """
     document = snapshot.documents.get(path)
-    around = [] if document is None else _around(problems(snapshot, path), line, column)
+    around = [] if document is None else _around(found, line, column)
     if document is None or not around:
         return None
     lines = dict.fromkeys(_advice(document, problem, shown) for problem in around)

@@ -7,11 +7,11 @@ without a place or at a part of the expression, or whose problem the settings or
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
-from fxlsp.ide.problems import problems
+from fxlsp.ide.problems import FileProblem
 from fxlsp.ide.render.rich_text import RichText, dotted, joined, link, words
 from fxlsp.ide.trace_view.in_trace import current_span
 from fxlsp.report.code_records import Trait
@@ -51,8 +51,13 @@ class _Placed(NamedTuple):
     """In the present text of the file; None if it is not known."""
 
 
-def verdict_lines(snapshot: Snapshot, path: str, line: int, column: int) -> tuple[RichText, ...]:
+def verdict_lines(
+    snapshot: Snapshot, path: str, found: Sequence[FileProblem], line: int, column: int
+) -> tuple[RichText, ...]:
     """Return ``torch.fx: refused (FX102) · torch.export: taken``, for the innermost expression at a position.
+
+    Args:
+        found: the problems of the file.
 
     Returns:
         Nothing where the front ends agree, or no other one than torch.fx was asked about the present text. One line,
@@ -60,7 +65,6 @@ def verdict_lines(snapshot: Snapshot, path: str, line: int, column: int) -> tupl
     """
     if not snapshot.asked:
         return ()
-    found = problems(snapshot, path)
     shown = {_Shown(each.code, each.span) for each in found if each.is_located and each.span.contains(line, column)}
     for span in sorted({each.span for each in shown}, key=lambda each: each.size):
         lines: dict[RichText, str] = {}
