@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import threading
 from pathlib import Path
@@ -31,7 +30,7 @@ def ended(fxlsp: Fxlsp, tmp_path: Path, fake_python: str, monkeypatch: pytest.Mo
         def show(self: object, text: str) -> None:
             seen.append(text)
             if len(seen) == 2:
-                os.kill(os.getpid(), signal.SIGTERM)
+                signal.raise_signal(signal.SIGTERM)
 
         monkeypatch.setattr("fxlsp.cli.check.command._ProgressLine.show", show)
         names = {"First": comment, "Second": "", "Third": ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -62,12 +63,16 @@ def calls_of(run: Callable[[], Any]) -> int:
         nonlocal calls
         calls += event in ("call", "c_call")
 
-    before = sys.getprofile()
+    before, is_collecting = sys.getprofile(), gc.isenabled()
+    # A collection would count what other tests have left.
+    gc.disable()
     sys.setprofile(count)
     try:
         run()
     finally:
         sys.setprofile(before)
+        if is_collecting:
+            gc.enable()
     return calls
 
 
