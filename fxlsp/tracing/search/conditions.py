@@ -96,20 +96,34 @@ def _sets(node: ast.AST, name: str, owner: str) -> bool:
 
 def deciding_names(frames: Sequence[Line]) -> set[str]:
     """Return the names in the conditions under which the failing lines run."""
-    return {name for frame, line in frames for name in _decisive(frame.f_code, line)}
+    return {name for frame, line in frames for part in _decisive(frame.f_code, line) for name in _name(part)}
+
+
+def names_that_may_be_none(frames: Sequence[Line]) -> set[str]:
+    """Return the names that the conditions under which the failing lines run compare with None."""
+    parts = (part for frame, line in frames for part in _decisive(frame.f_code, line))
+    return {
+        name for part in parts if isinstance(part, ast.Compare) and _is_with_none(part) for name in _name(part.left)
+    }
+
+
+def _is_with_none(test: ast.Compare) -> bool:
+    return any(isinstance(each, ast.Constant) and each.value is None for each in test.comparators)
 
 
 @lru_cache(maxsize=32)
-def _decisive(code: CodeType, line: int) -> frozenset[str]:
+def _decisive(code: CodeType, line: int) -> tuple[ast.AST, ...]:
+    """Return the conditions and their parts."""
     at = line - code.co_firstlineno + 1
     branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
     tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
-    parts = [part for test in tests for part in ast.walk(test)]
-    return frozenset(
-        part.id if isinstance(part, ast.Name) else part.attr
-        for part in parts
-        if isinstance(part, (ast.Name, ast.Attribute))
-    )
+    return tuple(part for test in tests for part in ast.walk(test))
+
+
+def _name(part: ast.AST) -> Iterator[str]:
+    match part:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
 
 
 def dimension_of(subject: ast.expr) -> tuple[ast.expr, int] | None:

@@ -399,6 +399,18 @@ def body(text: str) -> str:
             "Net(feature_extractor=torch.nn.Identity())",
             id="an extractor, which is no activation",
         ),
+        pytest.param(
+            "def __init__(self, width, experts):\nself.a, self.experts = nn.Linear(width, 2), experts\n"
+            "self.forward = lambda x: self.a(x) if self.experts == None else self.a(x).sum(list(self.experts))",
+            "Net(width=64, experts=None)",
+            id="None where what is something fails",
+        ),
+        pytest.param(
+            "def __init__(self, width, norm_layer):\nself.a = nn.Linear(width, 2)\n"
+            "if norm_layer is not None:\n    self.b = norm_layer(width, eps='')",
+            None,
+            id="None where the constructor has a branch for it",
+        ),
     ],
 )
 def test_an_argument_is_found(text: str, init: str | None, worker: Any, write: Callable[..., str]) -> None:

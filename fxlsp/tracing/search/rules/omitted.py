@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from types import CodeType
 
-from ..conditions import deciding_names
+from ..conditions import deciding_names, names_that_may_be_none
 from ..evidence import Evidence, words_at
 from ..priors.class_body import tree_of
 from ..priors.constructor import called_module
@@ -163,6 +163,15 @@ def _by_another_branch(evidence: Evidence) -> Iterator[Edit]:
         for name, guess in (*evidence.facts.defaults.items(), *evidence.facts.optional.items()):
             if name in deciding and name not in passed:
                 yield {("init", name): guess}
+
+
+@rule("None that has a branch", "optional")
+def _none(evidence: Evidence) -> Iterator[Edit]:
+    """Pass None for what the constructor asks for, where the failing line only runs if it is something."""
+    passed = _passed(evidence)
+    if passed is not None:
+        for name in sorted(passed & names_that_may_be_none(evidence.frames[:2])):
+            yield {("init", name): Text("None")}
 
 
 @rule("further arguments", "optional", says(_EMPTY.pattern))
