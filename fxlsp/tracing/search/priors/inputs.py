@@ -25,6 +25,7 @@ from .tables import (
     IDS,
     IMAGE,
     IMAGES,
+    LABELS,
     MASK,
     ONE_OF_EACH,
     POINTS,
@@ -212,6 +213,8 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
         return Tensor((BATCH, _length(usual)) if numbers.group(1) else (BATCH,), "long")
     if IMAGES.fullmatch(name) and (main is None or len(main.shape) != 4):
         return spatial(3, 2)
+    if LABELS.fullmatch(name) and first is not None and first.dtype == "float":
+        return Tensor((BATCH,), "long")
     return replace(usual, dtype="float") if first is not None and usual.dtype != "long" else usual
 
 

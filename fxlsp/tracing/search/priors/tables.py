@@ -275,6 +275,8 @@ IDS = re.compile(
 """Indices into a table."""
 ONE_OF_EACH = re.compile(r"t|ts|time_?steps?|times?|(class_)?labels?|y|c|class(es)?|domains?|cond(ition)?s?")
 """What is one index of each image, rather than a sequence of them."""
+LABELS = re.compile(r"labels?")
+"""Beside features or images the class of each."""
 VALUES = re.compile(
     r"(.*_)?(features?|feats?|embeddings?|embeds?|latents?|noise|codes?_float|spec|mels?|spectrogram)|z|noise_vector"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import permutations
+from math import prod
 
 import torch
 
@@ -201,8 +202,8 @@ def _labels_to_gather(evidence: Evidence) -> Iterator[Edit]:
     given, index = call.operands[:2]
     shape = tuple(given.shape)
     dim = next((arg for arg in (*call.args[1:2], call.kwargs.get("dim")) if isinstance(arg, int)), None)
-    if index.dtype != torch.long or index.dim() != given.dim():
-        chosen = [] if dim is None or not shape else [shape[: dim % len(shape)] + shape[dim % len(shape) + 1 :]]
+    chosen = [] if dim is None or not shape else [shape[: dim % len(shape)] + shape[dim % len(shape) + 1 :]]
+    if index.dtype != torch.long or index.dim() != given.dim() or any(index.numel() > prod(each) for each in chosen):
         for path, tensor in reversed(input_tensors(trial)):
             if tensor.shape != shape[:-1]:
                 yield from ({path: Tensor(labels, "long")} for labels in (*chosen, shape))
