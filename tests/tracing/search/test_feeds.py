@@ -559,6 +559,30 @@ def net(made: str, signature: str, run: str) -> str:
             id="edges that are told apart by numbers",
         ),
         pytest.param(
+            "self.weight = nn.Parameter(torch.randn(10, 8))",
+            "x, label",
+            "scores = F.linear(x, self.weight)\n"
+            "return torch.zeros(scores.size()).scatter_(1, label.view(-1, 1).long(), 1) * scores",
+            "torch.randn(2, 8), torch.ones(2, dtype=torch.long)",
+            id="a label of each row",
+        ),
+        pytest.param(
+            "self.weight = nn.Parameter(torch.randn(8, 10))\nself.register_buffer('mean', torch.zeros(1))",
+            "x, label",
+            "scores = torch.mm(x, self.weight)\nself.mean = scores.mean() * 0.1 + self.mean * 0.9\n"
+            "return scores[torch.arange(0, x.size(0)), label] + self.mean",
+            "torch.randn(2, 8), torch.ones(2, dtype=torch.long)",
+            id="beside a buffer that each run replaces",
+        ),
+        pytest.param(
+            "self.a, self.mask = nn.Linear(24, 24), None",
+            "x",
+            "if self.mask is None:\n    self.mask = torch.ones(x.shape[1], x.shape[1]).tril()\n"
+            "b, t, c = x.shape\nq = self.a(x).view(b, t, 3, 8)[:, :, 0]\nreturn (q @ q.transpose(1, 2)) * self.mask",
+            "torch.randn(2, 16, 24)",
+            id="beside a mask of the first run",
+        ),
+        pytest.param(
             "self.a = nn.Linear(12, 2)",
             "z, c=None",
             "return self.a(torch.cat((z, c), dim=-1))",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -21,6 +21,7 @@ from ...model.building.builder import seed
 from ...model.building.construction import Constructions, construct
 from ...model.building.evaluation import evaluate
 from ...model.building.fake_tensors import as_fake
+from ...model.building.state_snapshot import StateSnapshot
 from ...model.capture.costs import (
     MixedTypesError,
     OperatorCosts,
@@ -107,6 +108,15 @@ PartGuesser = Callable[[Open, str], Guess]
 """Guesses a part of an open guess by its name."""
 
 
+class _Made(NamedTuple):
+    """A model that trials share."""
+
+    model: torch.nn.Module
+    uses: dict[Path, DuckUse]
+    state: StateSnapshot
+    """As it was constructed: what one trial or trace leaves in the model is no part of the next."""
+
+
 class TrialRunner:
     """Runs the trials of one target, and remembers the models that they construct."""
 
@@ -116,7 +126,7 @@ class TrialRunner:
         self._places = conditions.places
         self._real_tensors = conditions.real_tensors
         self._part = part
-        self._models: dict[Guess, tuple[torch.nn.Module, dict[Path, DuckUse]]] = {}
+        self._models: dict[Guess, _Made] = {}
         self._failed: tuple[Guess, TrialOutcome] | None = None
         """The last that could not be constructed: it is asked for again when it is to be run."""
 
@@ -130,7 +140,8 @@ class TrialRunner:
         outcome = TrialOutcome()
         known = self._models.get(trial.init)
         if known is not None:
-            outcome.model, outcome.uses = known[0], dict(known[1])
+            known.state.restore()
+            outcome.model, outcome.uses = known.model, dict(known.uses)
             outcome.progress = (1, 0)
             return outcome
         if self._failed is not None and self._failed[0] == trial.init:
@@ -145,7 +156,7 @@ class TrialRunner:
                 raise TypeError(f"not a module: {type(model).__name__}")
             outcome.model = model
             outcome.progress = (1, 0)
-            self._models[trial.init] = (model, realised.uses)
+            self._models[trial.init] = _Made(model, realised.uses, StateSnapshot(model, has_globals=False))
         except BaseException as error:
             if isinstance(error, WITHOUT_DATA) and not self._real_tensors:
                 # As the trace will do: from now on with data.

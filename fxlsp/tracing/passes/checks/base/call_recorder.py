@@ -16,10 +16,10 @@ from typing import Any
 import torch
 
 from ....model import module_tree
+from ....model.building.state_snapshot import holds_proxy, own_attributes, workspace_modules
 from ....model.capture.tracer import ModulePathTracer
 from ....model.locations.code_origin import is_torch
 from ....model.locations.source_map import CallStack
-from .state_snapshot import holds_proxy, own_attributes, workspace_modules
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from ....model import module_tree
+from ....model.building.state_snapshot import is_plain_object
 from .pass_result import PassResult
-from .state_snapshot import is_plain_object
 
 _LARGEST = 1000
 

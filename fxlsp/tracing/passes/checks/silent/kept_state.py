@@ -19,13 +19,13 @@ import torch
 from .....report.codes import BUFFER_UPDATE, PROXY_KEPT, STATE_BAKED
 from .....report.locations import Location, RelatedPlace
 from .....report.problems import Problem
+from ....model.building.state_snapshot import MISSING, StateChange, StateSnapshot, holds_proxy
 from ....model.capture.tracer import ModulePathTracer
 from ....model.locations.source_map import CallStack
 from ..base.attribute_uses import AttributeUse, assignments, changes_of, clears, reads
 from ..base.check import Check
 from ..base.executed_functions import ExecutedFunctions
 from ..base.pass_result import PassResult
-from ..base.state_snapshot import MISSING, StateChange, StateSnapshot, holds_proxy
 
 
 class KeptState(Check):

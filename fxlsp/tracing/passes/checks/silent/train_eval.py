@@ -19,12 +19,12 @@ from ....model import module_tree
 from ....model.building.builder import seed
 from ....model.building.construction import Constructions
 from ....model.building.fake_tensors import OnCpu
+from ....model.building.state_snapshot import StateSnapshot
 from ....model.capture.tracer import ModulePathTracer
 from ....model.diagnosis.failures import readable, text_of
 from ....model.locations.source_map import SourceMap
 from ..base.executed_functions import ExecutedFunction, FunctionKey, function_key
 from ..base.pass_result import PassResult
-from ..base.state_snapshot import StateSnapshot
 
 MakeTracer = Callable[[], ModulePathTracer]
 

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from ....model import module_tree
-from ....model.locations.code_origin import is_installed, is_ours
+from .. import module_tree
+from ..locations.code_origin import is_installed, is_ours
 
 _LARGEST = 1000
 """Number of items above which a container is not compared."""
@@ -22,6 +22,7 @@ _CONTAINERS = (list, dict, set, deque)
 _SCALARS = (bool, int, float, complex, str, type(None))
 _OWN = frozenset(vars(torch.nn.Module()))
 """Attributes that each module has: hooks, children, parameters."""
+_OTHERS = {"torch", __name__.partition(".")[0], *sys.stdlib_module_names}
 _MADE_BY_FX = re.compile(r"_(tensor|param)_constant\d+|_(torchbind|opaque)_obj\w*")
 
 
@@ -61,9 +62,9 @@ class _Namespace:
 
 
 class StateSnapshot:
-    """State of a model's modules, of their objects and containers, and of globals."""
+    """State of a model's modules, of their objects and containers, and, unless it is left out, of globals."""
 
-    def __init__(self, root: torch.nn.Module) -> None:
+    def __init__(self, root: torch.nn.Module, *, has_globals: bool = True) -> None:
         self._namespaces: list[_Namespace] = []
         self._contents: dict[int, tuple[Any, Any]] = {}
         self._objects: dict[int, Any] = {}
@@ -71,7 +72,7 @@ class StateSnapshot:
             self._save_attributes(module, 2)
             if module._buffers and isinstance(module._buffers, dict):  # those of a scripted module are copies
                 self._namespaces.append(_Namespace(module, module._buffers, dict(module._buffers), tracks_new=False))
-        for scope in workspace_modules():
+        for scope in workspace_modules() if has_globals else ():
             held = {name: value for name, value in vars(scope).items() if _is_state(name, value)}
             self._namespaces.append(_Namespace(scope, vars(scope), held, tracks_new=False))
             for value in held.values():
@@ -161,13 +162,13 @@ def _plainly_equal(one: Any, other: Any) -> bool:
 def is_plain_object(value: object) -> bool:
     """Return whether ``value`` is an instance of a Python class that holds state.
 
-    Classes of torch and the standard library do not count.
+    Classes of torch, of this package and of the standard library do not count.
     """
     cls = type(value)
     if isinstance(value, (type, ModuleType, torch.nn.Module, torch.Tensor)) or callable(value):
         return False
     top = cls.__module__.partition(".")[0]
-    return isinstance(getattr(value, "__dict__", None), dict) and top != "torch" and top not in sys.stdlib_module_names
+    return isinstance(getattr(value, "__dict__", None), dict) and top not in _OTHERS
 
 
 def _is_state(name: str, value: object) -> bool:
