@@ -184,3 +184,59 @@ def test_a_name_that_a_branch_of_the_file_binds_is_not_missing_for_certain(
     text = fed("x", "return act(x)").replace("class Net", f"{head}\n\nclass Net")
     report = worker.report(write(text) + ":Net")
     assert [each.severity for each in report.problems if "name 'act'" in each.message] == [severity]
+
+
+_HEADS = "self.fc, self.heads = nn.Linear(24, 8), nn.ModuleList([nn.Linear(8, 2), nn.Linear(8, 3)])"
+_OF_NAMES = 'return [self.heads[each](self.fc(x)) for each in ("age", "size")]'
+_TEXTS = (
+    "self.table = nn.Embedding(words, 256)\n"
+    "self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(256, 4, batch_first=True), 2)"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "signature", "run", "severities"),
+    [
+        pytest.param("", _HEADS, "x", _OF_NAMES, {"error"}, id="a list of layers indexed by a text"),
+        pytest.param(
+            "",
+            _HEADS.replace("List([", "Dict(dict(age=").replace(", nn.Linear(8, 3)]", ", size=nn.Linear(8, 3))"),
+            "x",
+            _OF_NAMES,
+            set(),
+            id="a dict of layers",
+        ),
+        pytest.param("", _HEADS, "x, task", "return self.heads[task](self.fc(x))", set(), id="indexed by an input"),
+        pytest.param(
+            "", _HEADS, 'x, task="age"', "y = self.fc(x)\nreturn self.heads[task](y)", {"info"}, id="by a default"
+        ),
+        pytest.param(
+            "words",
+            _TEXTS,
+            "ids",
+            "return self.encoder(self.table(ids), key_padding_mask=ids == 0)",
+            {"error"},
+            id="a keyword that a wide encoder does not have",
+        ),
+        pytest.param(
+            "words",
+            _TEXTS,
+            "ids",
+            "return self.encoder(self.table(ids), src_key_padding_mask=ids == 0)",
+            set(),
+            id="a keyword that it has",
+        ),
+    ],
+)
+def test_an_index_or_keyword_that_never_fits_is_an_error(
+    arguments: str,
+    made: str,
+    signature: str,
+    run: str,
+    severities: set[str],
+    worker: Any,
+    write: Callable[..., str],
+) -> None:
+    report = worker.report(write(net(arguments, made, signature, run)) + ":Net")
+    assert {each.severity for each in report.problems if each.code.startswith("FX4")} == severities
+    assert report.recipe.inputs is not None

@@ -78,6 +78,8 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, ValueError):
         return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
+        if is_given and _is_named_in_list(error, model):
+            return True
         if "missing" in text_of(error) and passes_unpacked_arguments(raising_instruction(raised)):
             # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
             return False
@@ -288,6 +290,22 @@ def _types_in(text: str) -> set[str]:
 def _is_layer(name: str) -> bool:
     kind = getattr(torch.nn, name, None)
     return inspect.isclass(kind) and issubclass(kind, torch.nn.Module)
+
+
+def _is_named_in_list(error: TypeError, model: torch.nn.Module | None) -> bool:
+    """Return whether a list of modules is indexed by a text that is none of the model's inputs."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_locals.get("self") is model and frame.f_code.co_name == "forward":
+            code = frame.f_code
+            given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+            break
+    else:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    key, owner = frame.f_locals.get("idx"), frame.f_locals.get("self")
+    is_of_list = isinstance(owner, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ParameterList))
+    # An input that is no tensor was guessed to be a text, or to hold one.
+    return is_of_list and isinstance(key, str) and all(isinstance(each, torch.Tensor) for each in given[1:])
 
 
 def _is_raised_by_container(error: BaseException) -> bool:
