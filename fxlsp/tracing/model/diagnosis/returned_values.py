@@ -131,6 +131,33 @@ def returned_value(
     return next(iter(found.values())) if len(found) == 1 else None
 
 
+def is_unpacked_for_certain(error: BaseException, running: Sequence[RunningFunction], source_map: SourceMap) -> bool:
+    """Return whether what a call returns is unpacked into more or fewer names than it always has items.
+
+    ``mu, logvar, z = self.encode(x)``, where each ``return`` of ``encode`` is a tuple of two.
+
+    Args:
+        error: The exception of the statement.
+        running: The functions that were running, outermost first.
+        source_map: The source map of the code.
+    """
+    if not isinstance(error, ValueError) or not running or "values to unpack" not in text_of(error):
+        return False
+    here = running[-1]
+    match source_map.statement_of(here.instruction):
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call(func=called)):
+            pass
+        case _:
+            return False
+    callee = _callee(called, here, source_map)
+    if callee is not None:
+        given = callee.result.length
+    else:
+        layer = layer_of_tuples(called, here.owner)
+        given = 2 if layer is not None and is_always_made(layer, here.owner, source_map) else None
+    return given is not None and given != len(names) and not any(isinstance(each, ast.Starred) for each in names)
+
+
 @dataclass(frozen=True)
 class _Search:
     """Search for the call that returned an operand of one of several types."""

@@ -20,7 +20,7 @@ import torch
 
 from ...model.capture.costs import MixedTypesError
 from ...model.diagnosis.failures import text_of
-from ...model.diagnosis.returned_values import functions_of_traceback, returned_value
+from ...model.diagnosis.returned_values import functions_of_traceback, is_unpacked_for_certain, returned_value
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.class_text import code_of
@@ -46,7 +46,7 @@ from ..trials.values import (
     tensors,
     with_dimension,
 )
-from .reasons import is_of_ranks, is_of_weights, is_of_wrong_type, reasons_of, unfit_sizes
+from .reasons import is_of_dtype, is_of_ranks, is_of_weights, is_of_wrong_type, reasons_of, unfit_sizes
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -77,7 +77,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     if model is None or not _is_all_sizes(trial):
         return False
     with_options = [changed(trial, ("inputs", key), guess) for key, guess in optional_inputs(model, trial.inputs)]
-    if is_of_wrong_type(outcome) and _is_always_returned(outcome.error, places):
+    if (is_of_wrong_type(outcome) or _is_of_length(outcome)) and _is_always_returned(outcome.error, places):
         return not any(came is not None and came.error is None for came in map(run, with_options))
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
@@ -103,9 +103,16 @@ def _with_other_fractions(trial: Trial) -> Iterator[Trial]:
 
 
 def _is_always_returned(error: BaseException | None, places: SourceMap) -> bool:
-    """Return whether what is no tensor comes from a function that returns no other value, whatever it is given."""
-    returned = None if error is None else returned_value(error, functions_of_traceback(error, places), places)
+    """Return whether what is no tensor, or has other items, is what a function returns whatever it is given."""
+    running = [] if error is None else functions_of_traceback(error, places)
+    if error is None or is_unpacked_for_certain(error, running, places):
+        return error is not None
+    returned = returned_value(error, running, places)
     return returned is not None and returned.is_certain
+
+
+def _is_of_length(outcome: TrialOutcome) -> bool:
+    return isinstance(outcome.error, ValueError) and not outcome.refuses_inputs
 
 
 def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
@@ -193,7 +200,7 @@ class _Effects:
         self.place = self._place_of(outcome)
         self.is_repeated = False
         """Whether any trial failed in the same place."""
-        self.is_of_code = is_of_weights(outcome) or is_of_wrong_type(outcome)
+        self.is_of_code = is_of_weights(outcome) or is_of_wrong_type(outcome) or is_of_dtype(outcome)
         """Whether what does not fit comes from parameters, or is of a type that no size changes."""
 
     def is_the_same_error(self, trial: Trial) -> bool:
@@ -345,4 +352,4 @@ def _is_by_weights(outcome: TrialOutcome) -> bool:
     if call is None:
         # Of a recurrent layer its features, in dimension 0, are as many as its weights have. A state has a batch too.
         return any(at == 0 for at, _, _ in unfit_sizes(outcome))
-    return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(reasons_of(outcome))
+    return any(isinstance(value, torch.nn.Parameter) for value in call.operands) and bool(reasons_of(outcome))
