@@ -189,11 +189,16 @@ def unfit_sizes(outcome: TrialOutcome) -> _Unfit:
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})
 
 
+def unfit_features(text: str) -> _Unfit:
+    """Return the sizes of features (dimension 0) that a recurrent layer does not take, by its message."""
+    return frozenset((0, int(each[2]), int(each[1])) for each in _FEATURES.finditer(text))
+
+
 def _unfit_in_recurrent(text: str) -> _Unfit:
     """Return the sizes of features (dimension 0) or of a state (-3 to -1) that a recurrent layer does not take."""
-    features = _FEATURES.search(text)
-    if features is not None:
-        return frozenset({(0, int(features.group(2)), int(features.group(1)))})
+    features = unfit_features(text)
+    if features:
+        return features
     state = _STATE.match(text)
     if state is None:
         return frozenset()
