@@ -45,6 +45,11 @@ _OPERAND = re.compile(
 _SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
 """What torch says when a container that has no ``forward`` is called."""
+_SIZES_OF_TENSORS = re.compile(
+    r"The (expanded )?size of (the )?tensor|shape '\[[\d, -]+\]' is invalid for input|mat1 and mat2 shapes"
+    r"|Sizes of tensors must match|stack expects each tensor"
+)
+"""What torch says first about sizes of tensors that do not fit. Weights that are loaded are refused in other words."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
 
 
@@ -92,9 +97,12 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
 def is_refused_by_layer(error: BaseException) -> bool:
     """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
 
+    Or whether tensors that a constructor makes do not fit one another, such as halves of a table of positions.
     What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
     with other arguments.
     """
+    if isinstance(error, RuntimeError) and _SIZES_OF_TENSORS.match(text_of(error)) is not None:
+        return True
     if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
         return False
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
