@@ -108,8 +108,9 @@ ORDERS = {
     """,
     "tracing/search/proofs": """
         reasons
+        listed_inputs, returned
         proof
-        flattening, listed_inputs, stated_images, transpositions
+        flattening, stated_images, transpositions
         coincidences
         faults
     """,

@@ -20,7 +20,6 @@ import torch
 
 from ...model.capture.costs import MixedTypesError
 from ...model.diagnosis.failures import text_of
-from ...model.diagnosis.returned_values import functions_of_traceback, is_unpacked_for_certain, returned_value
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.class_text import code_of
@@ -46,7 +45,9 @@ from ..trials.values import (
     tensors,
     with_dimension,
 )
+from .listed_inputs import is_only_passed_to_layers
 from .reasons import is_of_dtype, is_of_ranks, is_of_weights, is_of_wrong_type, reasons_of, unfit_sizes
+from .returned import is_always_returned
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -76,8 +77,11 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     model = outcome.model
     if model is None or not _is_all_sizes(trial):
         return False
-    with_options = [changed(trial, ("inputs", key), guess) for key, guess in optional_inputs(model, trial.inputs)]
-    if (is_of_wrong_type(outcome) or _is_of_length(outcome)) and _is_always_returned(outcome.error, places):
+    options = optional_inputs(model, trial.inputs)
+    if is_of_weights(outcome):
+        options = [each for each in options if not is_only_passed_to_layers(each[0].rstrip("="), model)]
+    with_options = [changed(trial, ("inputs", key), guess) for key, guess in options]
+    if is_always_returned(outcome, places):
         return not any(came is not None and came.error is None for came in map(run, with_options))
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
@@ -100,19 +104,6 @@ def _with_other_fractions(trial: Trial) -> Iterator[Trial]:
         if path[0] == "init" and isinstance(part, Text) and _is_fraction(part):
             for other in (float(part.code) / 2, 1.0):
                 yield changed(trial, path, Text(str(other)))
-
-
-def _is_always_returned(error: BaseException | None, places: SourceMap) -> bool:
-    """Return whether what is no tensor, or has other items, is what a function returns whatever it is given."""
-    running = [] if error is None else functions_of_traceback(error, places)
-    if error is None or is_unpacked_for_certain(error, running, places):
-        return error is not None
-    returned = returned_value(error, running, places)
-    return returned is not None and returned.is_certain
-
-
-def _is_of_length(outcome: TrialOutcome) -> bool:
-    return isinstance(outcome.error, ValueError) and not outcome.refuses_inputs
 
 
 def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:

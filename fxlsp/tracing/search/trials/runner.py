@@ -20,7 +20,7 @@ from ...model import module_tree
 from ...model.building.builder import seed
 from ...model.building.construction import Constructions, construct
 from ...model.building.evaluation import evaluate
-from ...model.building.fake_tensors import as_fake
+from ...model.building.fake_tensors import CopiesOfFakes, as_fake
 from ...model.capture.costs import (
     MixedTypesError,
     OperatorCosts,
@@ -140,7 +140,7 @@ class TrialRunner:
         try:
             seed()
             make = lambda: realised.value(trial.init, INIT)  # noqa: E731 - one expression, named for the reader
-            with _CopiesFakes():
+            with CopiesOfFakes():
                 model = construct(make, constructions, self._mode, self._real_tensors)
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"not a module: {type(model).__name__}")
@@ -284,25 +284,6 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
     further = [each for key, several in values.items() if key[0] == "*" for each in several]
     named = {key: value for key, value in values.items() if key[0] != "*"}
     return evaluate(group.maker, module, "search")(*further, **named)
-
-
-class _CopiesFakes(TorchFunctionMode):
-    """Copies fake tensors, of which torch's own copy is refused: of their storage, which has no data.
-
-    Transformers copy their layer for each further one. That of small tensors, which are real, is left to torch.
-    """
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        if func is not torch.Tensor.__deepcopy__ or not isinstance(args[0], FakeTensor) or not args[0].is_leaf:
-            return func(*args, **(kwargs or {}))
-        tensor, memo = args
-        if id(tensor) not in memo:
-            copied = tensor.detach().clone()
-            is_weight = isinstance(tensor, torch.nn.Parameter)
-            memo[id(tensor)] = torch.nn.Parameter(copied, tensor.requires_grad) if is_weight else copied
-        return memo[id(tensor)]
 
 
 class _Watch(TorchFunctionMode):
