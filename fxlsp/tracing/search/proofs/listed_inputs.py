@@ -46,8 +46,9 @@ def is_only_passed_to_layers(name: str, model: torch.nn.Module) -> bool:
     for node in () if tree is None else ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attribute), args=args, keywords=keywords):
-                layer = _forward(model._modules[attribute]) if model._modules.get(attribute) is not None else None
-                if layer is not None and is_torch(layer.co_filename):
+                layer = model._modules.get(attribute)
+                called = None if layer is None else _forward(layer)
+                if called is not None and is_torch(called.co_filename):
                     passed.update(map(id, (*args, *(each.value for each in keywords))))
     uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name] if tree else []
     return bool(uses) and all(id(each) in passed for each in uses)

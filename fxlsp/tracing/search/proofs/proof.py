@@ -77,7 +77,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     model = outcome.model
     if model is None or not _is_all_sizes(trial):
         return False
-    options = optional_inputs(model, trial.inputs)
+    options = list(optional_inputs(model, trial.inputs))
     if is_of_weights(outcome):
         options = [each for each in options if not is_only_passed_to_layers(each[0].rstrip("="), model)]
     with_options = [changed(trial, ("inputs", key), guess) for key, guess in options]
