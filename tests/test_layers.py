@@ -110,8 +110,9 @@ ORDERS = {
     "tracing/search/proofs": """
         reasons
         effects
+        listed_inputs, returned
         proof
-        flattening, listed_inputs, stated_images, transpositions
+        flattening, stated_images, transpositions
         coincidences
         faults
     """,

@@ -32,6 +32,8 @@ _CALL = re.compile(
     r"|got an unexpected keyword argument|got multiple values for argument)"
 )
 """What Python says about a call that does not fit the signature of a function."""
+_LACKS_ARGUMENT = re.compile(r'\w+\(\) missing \d+ required positional arguments?: "')
+"""What torch says about a call of one of its functions: ``torch.softmax(x)``. Python has other quotes."""
 _TYPE_NAMES = re.compile(
     r"'(?:\w+\.)*(\w+)'(?= (?:object|and|has no len))|and '(?:\w+\.)*(\w+)'"
     r"|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
@@ -46,6 +48,11 @@ _OPERAND = re.compile(
 _SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
 """What torch says when a container that has no ``forward`` is called."""
+_SIZES_OF_TENSORS = re.compile(
+    r"The (expanded )?size of (the )?tensor|shape '\[[\d, -]+\]' is invalid for input|mat1 and mat2 shapes"
+    r"|Sizes of tensors must match|stack expects each tensor"
+)
+"""What torch says first about sizes of tensors that do not fit. Weights that are loaded are refused in other words."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
 
 
@@ -62,7 +69,7 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     raised = _raised_in(error)
     if raised is None:
         # A module that is called wrongly raises before any of its code runs.
-        return isinstance(error, TypeError) and _is_wrong_call(error, {}, model)
+        return isinstance(error, TypeError) and _is_wrong_call(error, {}, model, is_given)
     frame = raised.tb_frame
     file = frame.f_code.co_filename
     if is_installed(file) or file.startswith("<"):
@@ -79,10 +86,14 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, ValueError):
         return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
-        if "missing" in text_of(error) and passes_unpacked_arguments(raising_instruction(raised)):
-            # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
+        if is_given and _is_named_in_list(error, model):
+            return True
+        if _is_of_caller(error, raised):
+            # It may be passed by the caller, or not: ``super().__init__(**kwargs)``.
             return False
-        return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
+        return _is_wrong_call(error, frame.f_globals, model, is_given) or (
+            is_given and _meets_module_or_none(error, model)
+        )
     if isinstance(error, NotImplementedError):
         return is_given and _CONTAINER_CALLED.search(text_of(error)) is not None
     if lacks_constant_key(error, raised):
@@ -93,9 +104,12 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
 def is_refused_by_layer(error: BaseException) -> bool:
     """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
 
+    Or whether tensors that a constructor makes do not fit one another, such as halves of a table of positions.
     What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
     with other arguments.
     """
+    if isinstance(error, RuntimeError) and _SIZES_OF_TENSORS.match(text_of(error)) is not None:
+        return True
     if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
         return False
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
@@ -216,6 +230,13 @@ def _attribute_before(raised: TracebackType) -> tuple[torch.nn.Module, str] | No
     return (owner, name) if isinstance(owner, torch.nn.Module) else None
 
 
+def _is_of_caller(error: TypeError, raised: TracebackType) -> bool:
+    """Return whether arguments that are missing, or that a layer of torch does not have, are passed on by a call."""
+    text = text_of(error)
+    is_of_layer = "__init__() got an unexpected keyword" in text and _is_layer(text.partition(".")[0])
+    return ("missing" in text or is_of_layer) and passes_unpacked_arguments(raising_instruction(raised))
+
+
 def arguments_of_caller(error: BaseException) -> list[str]:
     """Return the arguments that are missing in a call that passes on ``*args`` or ``**kwargs``."""
     raised = _raised_in(error)
@@ -245,16 +266,19 @@ def _is_constant(value: Any) -> bool:
     return value is None or isinstance(value, (int, float, str))
 
 
-def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.Module | None) -> bool:
+def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.Module | None, is_given: bool) -> bool:
     """Return whether a function of the workspace is called in a way that its signature does not allow.
 
     Args:
         error: The exception.
         names: The global names of the calling file.
         model: The model, whose own ``forward`` fxlsp calls with guessed inputs.
+        is_given: Whether the constructor's arguments are the user's. A guessed one may be another layer.
     """
     if _CALL.search(text_of(error)) is None:
         return False
+    if _LACKS_ARGUMENT.match(text_of(error)) is not None:
+        return True
     outer, _, name = text_of(error).partition("(")[0].rpartition(".")
     if not outer:
         return _is_of_workspace(names.get(name))
@@ -263,6 +287,8 @@ def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.M
     if owner is not None and name == "forward":
         # The signature of a layer of torch is as certain. The root's own is what fxlsp calls with its inputs.
         return owner is not type(model)
+    if owner is None and name == "__init__" and _is_layer(outer):
+        return is_given and "unexpected keyword" in text_of(error)
     return _is_of_workspace(getattr(owner or names.get(outer), name, None))
 
 
@@ -291,6 +317,22 @@ def _types_in(text: str) -> set[str]:
 def _is_layer(name: str) -> bool:
     kind = getattr(torch.nn, name, None)
     return inspect.isclass(kind) and issubclass(kind, torch.nn.Module)
+
+
+def _is_named_in_list(error: TypeError, model: torch.nn.Module | None) -> bool:
+    """Return whether a list of modules is indexed by a text that is none of the model's inputs."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_locals.get("self") is model and frame.f_code.co_name == "forward":
+            code = frame.f_code
+            given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+            break
+    else:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    key, owner = frame.f_locals.get("idx"), frame.f_locals.get("self")
+    is_of_list = isinstance(owner, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ParameterList))
+    # An input that is no tensor was guessed to be a text, or to hold one.
+    return is_of_list and isinstance(key, str) and all(isinstance(each, torch.Tensor) for each in given[1:])
 
 
 def _is_raised_by_container(error: BaseException) -> bool:

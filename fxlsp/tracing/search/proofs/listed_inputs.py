@@ -35,6 +35,25 @@ def may_be_listed(trial: Trial, outcome: TrialOutcome, places: SourceMap) -> boo
     return any(_takes_apart(code) for code in failed | set(_followed(model, _forward(model), _DEEPEST)))
 
 
+def is_only_passed_to_layers(name: str, model: torch.nn.Module) -> bool:
+    """Return whether ``forward`` uses an input for nothing but arguments of torch's layers, such as a mask.
+
+    Whether it is given then changes no size of what they return, nor where the run goes.
+    """
+    code = _forward(model)
+    tree = None if code is None else tree_of(code)
+    passed: set[int] = set()
+    for node in () if tree is None else ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attribute), args=args, keywords=keywords):
+                layer = model._modules.get(attribute)
+                called = None if layer is None else _forward(layer)
+                if called is not None and is_torch(called.co_filename):
+                    passed.update(map(id, (*args, *(each.value for each in keywords))))
+    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name] if tree else []
+    return bool(uses) and all(id(each) in passed for each in uses)
+
+
 def _forward(model: torch.nn.Module) -> CodeType | None:
     return code_of(type(model).forward)
 
