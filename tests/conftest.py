@@ -10,18 +10,12 @@ from importlib.util import find_spec
 
 import pytest
 
-from fxlsp.tracing.search.trials.budget import TIMES
 from tests.support.running import stacks_below
 from tests.support.waiting import UNTIL
 from tests.support.warm import fork_servers
 
 _CUT_AGAIN_SECONDS = 120.0
 """Longer than fixtures take to end what a cut test has left."""
-
-
-def pytest_configure() -> None:
-    """Give searches the time that they need on a slow or busy machine: their tries are limited anyway."""
-    os.environ.setdefault(TIMES, "4")
 
 
 @pytest.fixture(scope="session", autouse=True)

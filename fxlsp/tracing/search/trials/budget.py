@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 
 TRIES = 150
@@ -16,9 +15,7 @@ MILLISECONDS = 800.0
 """Of processor time, for one search: what fails then still shows within a second, and what is found is remembered for
 the next edit. Half of those that are found take a twentieth. Not of wall time: what is found must not depend on what
 else the machine does."""
-TIMES = "FXLSP_SEARCH_TIMES"
-"""Environment variable: how many times as long searches and proofs may take. A slow machine finds less in the same
-time; tests raise it, so that what they expect is found on any."""
+
 
 LARGE = 12
 """Tries that a model may have whose first ones take all of the time: one run of a diffusion model's U-Net takes half a
@@ -40,7 +37,7 @@ class Budget:
         self._most = tries
         self._large = large
         self._start = time.process_time()
-        self._seconds = milliseconds / 1000 * _times()
+        self._seconds = milliseconds / 1000
 
     @property
     def spent_ms(self) -> float:
@@ -88,12 +85,6 @@ class Budget:
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)
-
-
-def _times() -> float:
-    with suppress(ValueError):
-        return float(os.environ.get(TIMES, "1"))
-    return 1.0
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
