@@ -76,12 +76,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     projects = Projects(arguments.python, arguments.profile, arguments.tracer)
-    termination = Termination()
-    with termination.at_signal():
-        return _run(arguments, _Check(arguments, projects, termination))
-
-
-def _run(arguments: argparse.Namespace, check: _Check) -> int:
+    check = _Check(arguments, projects)
     try:
         # No problem of another front end has a fix.
         results = check.run(() if arguments.fix else arguments.frontends)
@@ -122,14 +117,13 @@ def _report_unchecked(results: CheckResults) -> int:
 class _Check:
     """One command line, which is run again after fixes were written."""
 
-    def __init__(self, arguments: argparse.Namespace, projects: Projects, termination: Termination) -> None:
+    def __init__(self, arguments: argparse.Namespace, projects: Projects) -> None:
         """
         Raises:
             UsageError: options do not go together, or the baseline cannot be read.
         """
         self._arguments = arguments
         self._projects = projects
-        self._termination = termination
         self._selection = CodeSelection(arguments.select, arguments.ignore)
         self._baseline = _baseline(arguments.baseline, arguments.baseline_mode)
         self.scope = RunScope(frozenset(), self._selection)
@@ -150,7 +144,10 @@ class _Check:
             chosen = [path for path in chosen if arguments.shard.includes(path, os.getcwd())]
         files, unreadable = _find(chosen, arguments.paths, self._projects)
         found_at = time.monotonic()
-        results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, frontends, self._termination))
+        termination = Termination()
+        # Before this there is nothing to print.
+        with termination.at_signal():
+            results = asyncio.run(_trace_files(files, self._projects, arguments.jobs, frontends, termination))
         if results.environment is not None:
             results.frontend_uses = used_frontends(arguments.paths, frontends, results.environment.torch)
         self.scope = RunScope(frozenset(chosen), self._selection, results.frontend_scope())

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import threading
+import time
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
+
+_TWICE_SECONDS = 1.0
+"""Time within which a second signal is the same request."""
 
 
 class Termination:
@@ -20,17 +25,26 @@ class Termination:
 
     @contextmanager
     def at_signal(self) -> Iterator[None]:
-        """Let SIGTERM request the end, once: a second one ends the process as it always does.
+        """Let SIGTERM request the end; one that comes a second later ends the process as it always does.
 
-        Signals can be handled in the main thread alone.
+        GNU's ``timeout`` sends two at once. Signals can be handled in the main thread alone.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         before = signal.getsignal(signal.SIGTERM)
+        if before in (None, signal.SIG_IGN):
+            # It was installed by C, or whoever started this process does not want it to end.
+            yield
+            return
+        requested_at = math.inf
 
         def request(number: int, frame: FrameType | None) -> None:
-            signal.signal(signal.SIGTERM, before)
+            nonlocal requested_at
+            if time.monotonic() - requested_at > _TWICE_SECONDS:
+                signal.signal(signal.SIGTERM, before)
+                signal.raise_signal(signal.SIGTERM)
+            requested_at = min(requested_at, time.monotonic())
             self.request()
 
         signal.signal(signal.SIGTERM, request)

@@ -39,29 +39,39 @@ def lacks_constant_key(error: BaseException, raised: TracebackType) -> bool:
         and node.lineno <= raised.tb_lineno <= (node.end_lineno or 0)
         and _is_constant(node.slice, error.args[0])
     ]
-    return bool(found) and all(_is_written_out(each.value, function, tree, frame.f_locals) for each in found)
+    wanted = error.args[0]
+    return bool(found) and all(
+        (keys := _keys_written_out(each.value, function, tree, frame.f_locals)) is not None and wanted not in keys
+        for each in found
+    )
 
 
-def _is_written_out(container: ast.expr, function: _Function, tree: ast.Module, values: dict[str, Any]) -> bool:
-    """Return whether a container is a dict with the keys of its display alone."""
+def _keys_written_out(
+    container: ast.expr, function: _Function, tree: ast.Module, values: dict[str, Any]
+) -> set[Any] | None:
+    """Return the keys of a dict that has those of its display alone; None for others.
+
+    An attribute without any is one that code of another file fills.
+    """
     match container:
         case ast.Dict():
-            return _keys_of(container) is not None
+            return _keys_of(container)
         case ast.Name(id=name):
             uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
             is_given = any(isinstance(node, ast.arg) and node.arg == name for node in ast.walk(function.args))
-            return not is_given and _has_keys(_only_value(function, uses), values.get(name))
+            return None if is_given else _keys_held(_only_value(function, uses), values.get(name))
         case ast.Attribute(value=ast.Name(id=owner), attr=name):
             attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name]
             is_named = any(isinstance(node, ast.Constant) and node.value == name for node in ast.walk(tree))
             held = getattr(values.get(owner), "__dict__", {}).get(name)
-            return not is_named and _has_keys(_only_value(tree, attributes), held)
-    return False
+            return None if is_named else _keys_held(_only_value(tree, attributes), held) or None
+    return None
 
 
-def _has_keys(display: ast.expr | None, value: Any) -> bool:
+def _keys_held(display: ast.expr | None, value: Any) -> set[Any] | None:
+    """Return the keys of a display, if a value has the same."""
     keys = None if display is None else _keys_of(display)
-    return keys is not None and type(value) is dict and set(value) == keys
+    return keys if type(value) is dict and set(value) == keys else None
 
 
 def _keys_of(display: ast.expr) -> set[Any] | None:

@@ -25,6 +25,7 @@ from ..locations.source_map import SourceMap
 from ..targets import ModelTarget
 from .failures import failure_message
 from .guessed_branches import deciding_argument
+from .returned_values import is_of_none
 
 _MAY_WORK = "With other inputs this may work: "
 _RAISING = codes_with(Trait.RAISES)
@@ -67,7 +68,8 @@ def unproven(report: Report, target: ModelTarget) -> tuple[Problem, ...]:
     failing = [problem for problem in report.problems if problem.code in _RAISING and problem.location is not None]
     if lines.isdisjoint(_line_of(problem.location) for problem in failing):
         return _behind_a_failure(report)
-    return tuple(each for each in failing if each.code == OPERATION_FAILS and _line_of(each.location) not in lines)
+    doubted = (each for each in failing if each.code == OPERATION_FAILS and not is_of_none(each.message))
+    return tuple(each for each in doubted if _line_of(each.location) not in lines)
 
 
 def _line_of(place: Location | None) -> tuple[str, int] | None:

@@ -60,6 +60,16 @@ CERTAIN = {
         """,
 }
 UNCERTAIN = {
+    "a line with another look-up": """
+        def run(self):
+            scale = {"gelu": 1}
+            return scale["gelu"] * {}[("gelu" + "")]
+        """,
+    "an attribute that others fill": """
+        def run(self):
+            self.seen = {}
+            return self.seen["gelu"]
+        """,
     "a key that is given": """
         def run(self, act="gelu"):
             acts = {"relu": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
+from tests.support.cases import ELSEWHERE, Case, StandElsewhere, Stands, Traces
 
 MADE = {
     "zeros": Case("return x.sum() + ⟦torch.zeros(x.shape[0], 3)⟧"),
@@ -56,18 +56,3 @@ TRACES = {
 @pytest.mark.parametrize("name", TRACES)
 def test_tensors_of_sizes_that_trace_are_silent(name: str, traces: Traces) -> None:
     traces(TRACES[name])
-
-
-def test_a_tensor_of_a_traced_number_has_the_same_words_behind_a_failure(followed: Followed) -> None:
-    report = followed(
-        """
-        class Net(nn.Module):
-            def forward(self, x):
-                if ⟦x.dim() == 2⟧:
-                    x = x + 1
-                return x * ⟦torch.tensor(x.size(0) * 2)⟧
-        """,
-        "FX101",
-        "FX106",
-    )
-    assert "a tensor is made here from a traced value, which has no data" in report.problems[1].message

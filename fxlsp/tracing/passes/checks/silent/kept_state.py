@@ -25,7 +25,6 @@ from ..base.attribute_uses import AttributeUse, assignments, changes_of, clears,
 from ..base.check import Check
 from ..base.executed_functions import ExecutedFunctions
 from ..base.pass_result import PassResult
-from ..base.skipped_branches import SkippedBranches
 from ..base.state_snapshot import MISSING, StateChange, StateSnapshot, holds_proxy
 
 
@@ -45,22 +44,19 @@ class KeptState(Check):
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         if self._snapshot is None:
             return
-        changes = list(self._snapshot.changes())
-        set_names = {note.name for note in self._notes} | {change.name for change in changes}
-        skipped = SkippedBranches(traced.executed, traced.tracer, set_names)
-        for change in changes:
-            yield from _ChangeReport(traced, change, self._notes, skipped).problems()
+        for change in self._snapshot.changes():
+            yield from _ChangeReport(traced, change, self._notes, self._snapshot).problems()
 
 
 class _ChangeReport:
     """Problems of one change."""
 
     def __init__(
-        self, traced: PassResult, change: StateChange, notes: list[AttributeAssignment], skipped: SkippedBranches
+        self, traced: PassResult, change: StateChange, notes: list[AttributeAssignment], snapshot: StateSnapshot
     ) -> None:
         self._traced = traced
         self._change = change
-        self._skipped = skipped
+        self._snapshot = snapshot
         self._notes = [note for note in notes if note.module is change.owner and note.name == change.name]
 
     def problems(self) -> Iterator[Problem]:
@@ -111,9 +107,8 @@ class _ChangeReport:
 
     def _attribute_changed(self) -> Iterator[Problem]:
         change, executed = self._change, self._traced.executed
+        read = reads(executed, change.owner, change.name)
         targets = assignments(executed, change.owner, change.name)
-        targets = [use for use in targets if not self._skipped.skips(use.function, use.node)] or targets
-        read = [use for use in reads(executed, change.owner, change.name) if not self._is_skipped(use, targets)]
         if not self._depends_on_last_time(targets, read):
             return
         message = (
@@ -150,27 +145,6 @@ class _ChangeReport:
             elif self._ran_before_assignment(use):
                 return True
         return False
-
-    def _is_skipped(self, use: AttributeUse, targets: list[AttributeUse]) -> bool:
-        """Return whether a read is in a branch that did not run, or that excludes each assignment that ran."""
-        if self._skipped.skips(use.function, use.node):
-            return True
-        ran = self._ran(targets)
-        return bool(ran) and all(
-            setter.function is use.function and self._skipped.are_exclusive(use.function, use.node, setter.node)
-            for setter in ran
-        )
-
-    def _ran(self, targets: list[AttributeUse]) -> list[AttributeUse]:
-        """Return the targets that were assigned; all of them where that is not known."""
-        found: dict[int, AttributeUse] = {}
-        for note in self._notes:
-            place = self._traced.problem_location(note.call_stack)
-            ran = [use for use in targets if place is not None and _is_at(use, place)]
-            if not ran:
-                return targets
-            found.update((id(use), use) for use in ran)
-        return list(found.values()) or targets
 
     def _ran_before_assignment(self, use: AttributeUse) -> bool:
         """Return whether the reading function made nodes before the assignment."""
@@ -255,11 +229,6 @@ def _statement_of(use: AttributeUse) -> ast.AST:
 
 def _within(node: ast.AST, outer: ast.AST) -> bool:
     return any(part is node for part in ast.walk(outer))
-
-
-def _is_at(use: AttributeUse, place: Location) -> bool:
-    last = use.node.end_lineno or use.node.lineno
-    return use.function.code.co_filename == place.file and use.node.lineno <= place.line <= last
 
 
 def _path_of(use: AttributeUse) -> str | None:

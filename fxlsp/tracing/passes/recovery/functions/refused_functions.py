@@ -14,7 +14,6 @@ from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 import torch
-from torch.fx.node import map_aggregate
 
 from .....report.codes import COMPILED, FACTORY, FOREIGN_FUNCTION, INDEX, ITERATION, TRANSFORM
 from ....isolation.torch_private.modules import compiled_function
@@ -133,24 +132,15 @@ class RefusedFunctions:
     ) -> Any:
         """Call ``original`` as plain torch.fx would; record a refusal and make a node."""
         mark = self._context.mark()
-        given = map_aggregate((args, kwargs), self._as_torchs_own) if code == FACTORY else (args, kwargs)
         try:
             with self._context.plain():
-                return original(*given[0], **given[1])
+                return original(*args, **kwargs)
         except Exception as raised:
             error = raised
         self._context.roll_back(mark)
         if not self._has_starred(code):
             self._context.note(code, error)
         return self._recorder.create_proxy(kind, target, args, kwargs)
-
-    @staticmethod
-    def _as_torchs_own(value: Any) -> Any:
-        """Return torch.fx's own proxy for one of this pass.
-
-        To C code the latter are sequences and the former are not, and functions that make tensors say so.
-        """
-        return torch.fx.Proxy(value.node, value.tracer) if is_proxy(value) else value
 
     def _has_starred(self, code: str) -> bool:
         """Return whether the refused call iterates to unpack: ``torch.zeros(*x.shape)``."""
