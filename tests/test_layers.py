@@ -74,7 +74,8 @@ ORDERS = {
     """,
     "tracing/model/diagnosis": """
         bound_elsewhere, machine, misspelt, local_variables, guessed_branches
-        failures, constructor_mistakes, layer_results, constant_keys
+        failures, layer_results, constant_keys, torch_signatures
+        constructor_mistakes
         own_mistakes, returned_values, guess_severity
         omitted_arguments
     """,

@@ -10,7 +10,7 @@ from .evidence import TargetFacts
 from .priors.tables import BATCH
 from .proofs.coincidences import has_size, with_moved_sizes
 from .proofs.faults import ModelFaults, needs_data
-from .proofs.stated_images import has_square_image, with_square_image, with_stated_image
+from .proofs.stated_images import has_square_image, with_stated_image
 from .proofs.transpositions import with_other_weights
 from .trials.budget import Budget, OutOfTimeError
 from .trials.runner import RunConditions, TrialOutcome, TrialRunner
@@ -92,10 +92,6 @@ class FinalForm:
             stated = self._faults.misses_stated_image(trial, run)
             if stated is not None:
                 return stated
-            square = with_square_image(trial)
-            outcome = None if square is None else run(square)
-            if square is not None and outcome is not None and self._faults.is_conditional(square, outcome):
-                return square
         for other in () if model is None else with_other_weights(trial, model, run):
             outcome = run(other)
             if outcome is not None and self._faults.exchanges_axes(other, outcome):

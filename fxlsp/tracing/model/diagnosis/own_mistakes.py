@@ -23,17 +23,16 @@ from ..locations.bytecode.instructions import raising_instruction
 from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_arguments, unpacks, writes_attribute
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
-from .bound_elsewhere import is_set_elsewhere, may_be_bound
+from .bound_elsewhere import is_set_elsewhere, is_set_later, may_be_bound
 from .constant_keys import lacks_constant_key
 from .failures import text_of
+from .torch_signatures import is_wrong_call_of_torch
 
 _CALL = re.compile(
     r"(missing \d+ required (positional|keyword-only) argument|takes (from )?\d+ (to \d+ )?positional arguments? but"
     r"|got an unexpected keyword argument|got multiple values for argument)"
 )
 """What Python says about a call that does not fit the signature of a function."""
-_LACKS_ARGUMENT = re.compile(r'\w+\(\) missing \d+ required positional arguments?: "')
-"""What torch says about a call of one of its functions: ``torch.softmax(x)``. Python has other quotes."""
 _TYPE_NAMES = re.compile(
     r"'(?:\w+\.)*(\w+)'(?= (?:object|and|has no len))|and '(?:\w+\.)*(\w+)'"
     r"|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
@@ -48,11 +47,6 @@ _OPERAND = re.compile(
 _SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
 """What torch says when a container that has no ``forward`` is called."""
-_SIZES_OF_TENSORS = re.compile(
-    r"The (expanded )?size of (the )?tensor|shape '\[[\d, -]+\]' is invalid for input|mat1 and mat2 shapes"
-    r"|Sizes of tensors must match|stack expects each tensor"
-)
-"""What torch says first about sizes of tensors that do not fit. Weights that are loaded are refused in other words."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
 
 
@@ -69,11 +63,11 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     raised = _raised_in(error)
     if raised is None:
         # A module that is called wrongly raises before any of its code runs.
-        return isinstance(error, TypeError) and _is_wrong_call(error, {}, model, is_given)
+        return isinstance(error, TypeError) and _is_wrong_call(error, {}, model)
     frame = raised.tb_frame
     file = frame.f_code.co_filename
-    if is_installed(file) or file.startswith("<"):
-        # Of a package, or a recipe.
+    if is_installed(file) or file.startswith("<") or waits_for_attribute(error):
+        # Of a package, or a recipe, or of what a caller does first.
         return False
     if isinstance(error, NameError):
         # An unbound local variable depends on the branch that was taken.
@@ -88,11 +82,13 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, TypeError):
         if is_given and _is_named_in_list(error, model):
             return True
-        if _is_of_caller(error, raised):
-            # It may be passed by the caller, or not: ``super().__init__(**kwargs)``.
+        if "missing" in text_of(error) and passes_unpacked_arguments(raising_instruction(raised)):
+            # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
             return False
-        return _is_wrong_call(error, frame.f_globals, model, is_given) or (
-            is_given and _meets_module_or_none(error, model)
+        return (
+            _is_wrong_call(error, frame.f_globals, model)
+            or is_wrong_call_of_torch(text_of(error), raised)
+            or (is_given and _meets_module_or_none(error, model))
         )
     if isinstance(error, NotImplementedError):
         return is_given and _CONTAINER_CALLED.search(text_of(error)) is not None
@@ -101,20 +97,12 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
 
 
-def is_refused_by_layer(error: BaseException) -> bool:
-    """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
-
-    Or whether tensors that a constructor makes do not fit one another, such as halves of a table of positions.
-    What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
-    with other arguments.
-    """
-    if isinstance(error, RuntimeError) and _SIZES_OF_TENSORS.match(text_of(error)) is not None:
-        return True
-    if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
+def waits_for_attribute(error: BaseException) -> bool:
+    """Return whether what is None may be an attribute that a caller sets first."""
+    if not isinstance(error, (TypeError, AttributeError)) or "NoneType" not in text_of(error):
         return False
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    is_constructor = frame.f_code.co_name == "__init__" and isinstance(frame.f_locals.get("self"), torch.nn.Module)
-    return is_constructor and is_torch(frame.f_code.co_filename)
+    raised = _raised_in(error)
+    return raised is not None and is_set_later(raised)
 
 
 def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: Iterable[Any]) -> bool:
@@ -230,13 +218,6 @@ def _attribute_before(raised: TracebackType) -> tuple[torch.nn.Module, str] | No
     return (owner, name) if isinstance(owner, torch.nn.Module) else None
 
 
-def _is_of_caller(error: TypeError, raised: TracebackType) -> bool:
-    """Return whether arguments that are missing, or that a layer of torch does not have, are passed on by a call."""
-    text = text_of(error)
-    is_of_layer = "__init__() got an unexpected keyword" in text and _is_layer(text.partition(".")[0])
-    return ("missing" in text or is_of_layer) and passes_unpacked_arguments(raising_instruction(raised))
-
-
 def arguments_of_caller(error: BaseException) -> list[str]:
     """Return the arguments that are missing in a call that passes on ``*args`` or ``**kwargs``."""
     raised = _raised_in(error)
@@ -266,19 +247,16 @@ def _is_constant(value: Any) -> bool:
     return value is None or isinstance(value, (int, float, str))
 
 
-def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.Module | None, is_given: bool) -> bool:
+def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.Module | None) -> bool:
     """Return whether a function of the workspace is called in a way that its signature does not allow.
 
     Args:
         error: The exception.
         names: The global names of the calling file.
         model: The model, whose own ``forward`` fxlsp calls with guessed inputs.
-        is_given: Whether the constructor's arguments are the user's. A guessed one may be another layer.
     """
     if _CALL.search(text_of(error)) is None:
         return False
-    if _LACKS_ARGUMENT.match(text_of(error)) is not None:
-        return True
     outer, _, name = text_of(error).partition("(")[0].rpartition(".")
     if not outer:
         return _is_of_workspace(names.get(name))
@@ -287,8 +265,6 @@ def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.M
     if owner is not None and name == "forward":
         # The signature of a layer of torch is as certain. The root's own is what fxlsp calls with its inputs.
         return owner is not type(model)
-    if owner is None and name == "__init__" and _is_layer(outer):
-        return is_given and "unexpected keyword" in text_of(error)
     return _is_of_workspace(getattr(owner or names.get(outer), name, None))
 
 

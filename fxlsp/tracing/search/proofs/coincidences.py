@@ -29,7 +29,6 @@ from .transpositions import (
     product_of_other_axes,
     product_without_transposition,
     scores_without_transposition,
-    steps_without_transposition,
     weight_without_transposition,
 )
 
@@ -140,7 +139,6 @@ def runs_only_where(trial: Trial, outcome: TrialOutcome) -> str | None:
             _state_of_length(outcome.error)
             or product_without_transposition(trial, outcome)
             or scores_without_transposition(outcome)
-            or steps_without_transposition(trial, outcome)
             or einsum_of_other_axes(trial, outcome)
             or (None if _is_made_without_arguments(trial) else product_of_other_axes(outcome))
         )

@@ -11,6 +11,7 @@ from types import CodeType
 
 import torch
 
+from ...model import module_tree
 from ...model.locations.class_text import code_of
 from ...model.locations.code_origin import is_torch
 from ...model.locations.source_map import SourceMap
@@ -47,11 +48,15 @@ def is_only_passed_to_layers(name: str, model: torch.nn.Module) -> bool:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attribute), args=args, keywords=keywords):
                 layer = model._modules.get(attribute)
-                called = None if layer is None else _forward(layer)
-                if called is not None and is_torch(called.co_filename):
+                if layer is not None and all(map(_is_of_torch, module_tree.modules(layer))):
                     passed.update(map(id, (*args, *(each.value for each in keywords))))
     uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name] if tree else []
     return bool(uses) and all(id(each) in passed for each in uses)
+
+
+def _is_of_torch(module: torch.nn.Module) -> bool:
+    code = _forward(module)
+    return code is not None and is_torch(code.co_filename)
 
 
 def _forward(model: torch.nn.Module) -> CodeType | None:

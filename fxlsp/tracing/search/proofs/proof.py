@@ -192,7 +192,9 @@ def _is_all_sizes(trial: Trial) -> bool:
 
 def _is_made_by_code(part: Guess) -> bool:
     """Return whether an argument is what the user's own code makes, such as a configuration by its defaults."""
-    return isinstance(part, Text) and _MADE_BY_CODE.fullmatch(part.code) is not None
+    if not isinstance(part, Text) or part.code.startswith("torch.nn."):
+        return False
+    return _MADE_BY_CODE.fullmatch(part.code) is not None
 
 
 def _is_fraction(part: Guess) -> bool:

@@ -102,8 +102,13 @@ def is_of_ranks(outcome: TrialOutcome) -> bool:
 
 
 def _is_rank_of_layer(outcome: TrialOutcome) -> bool:
-    """Return whether a layer of torch refuses a rank, in words such as "expected 4D input (got 3D input)"."""
+    """Return whether a layer of torch refuses a rank, in words such as "expected 4D input (got 3D input)".
+
+    Not where a dimension was squeezed, which it is only where its size is 1.
+    """
     error = outcome.error
+    if outcome.weight_sizes is None or outcome.weight_sizes.has_squeezed:
+        return False
     if not isinstance(error, ValueError) or error.__traceback__ is None or outcome.refuses_inputs:
         return False
     *_, (frame, _) = walk_tb(error.__traceback__)
@@ -189,16 +194,11 @@ def unfit_sizes(outcome: TrialOutcome) -> _Unfit:
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})
 
 
-def unfit_features(text: str) -> _Unfit:
-    """Return the sizes of features (dimension 0) that a recurrent layer does not take, by its message."""
-    return frozenset((0, int(each[2]), int(each[1])) for each in _FEATURES.finditer(text))
-
-
 def _unfit_in_recurrent(text: str) -> _Unfit:
     """Return the sizes of features (dimension 0) or of a state (-3 to -1) that a recurrent layer does not take."""
-    features = unfit_features(text)
-    if features:
-        return features
+    features = _FEATURES.search(text)
+    if features is not None:
+        return frozenset({(0, int(features.group(2)), int(features.group(1)))})
     state = _STATE.match(text)
     if state is None:
         return frozenset()

@@ -36,12 +36,6 @@ def with_stated_image(trial: Trial, model: nn.Module) -> Trial | None:
     return _with_edges(trial, images[0][0], stated[1], stated[1]) if stated is not None and len(images) == 1 else None
 
 
-def with_square_image(trial: Trial) -> Trial | None:
-    """Return the trial with a square image in the place of another one; None if there is not one image."""
-    images = _images(trial)
-    return _with_edges(trial, images[0][0], *[max(images[0][1].shape[-2:])] * 2) if len(images) == 1 else None
-
-
 def has_square_image(trial: Trial) -> bool:
     """Return whether all images among the inputs are square."""
     return all(each.shape[-1] == each.shape[-2] for _, each in _images(trial))

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from math import isqrt
 from traceback import walk_tb
 
-import torch
 from torch import nn
 
 from ...model import module_tree
-from ...model.diagnosis.failures import text_of
-from ..priors.constructor import parameters_of
 from ..rules.ranks_dtypes import PRODUCTS
-from ..rules.sizes import misfit_of
 from ..trials.runner import TrialOutcome
 from ..trials.values import Path, Size, Trial, changed, init_numbers, input_tensors
 from .effects import Run
-from .reasons import unfit_features
 
 _RANK_OF_BATCHES = 3
 """Of a batch of matrices."""
-_OF_FEATURES = ("layer_norm", "multi_head_attention_forward")
-"""Functions of layers for the features of steps, beside those of recurrent layers."""
-_OF_POSITIONS = re.compile(r"len|seq|step|token|patches|position|frame|window|time|^t$|horizon|lookback|points|nodes")
 _TIMES = (2, 3, 5, 7, 11, 13)
 
 
@@ -90,61 +80,6 @@ def weight_without_transposition(outcome: TrialOutcome) -> str | None:
         f"runs only where the weight is square, not {rows} x {columns}: `linear` takes one of (results, features), so "
         "its axes have to be exchanged"
     )
-
-
-def steps_without_transposition(trial: Trial, outcome: TrialOutcome) -> str | None:
-    """Return the condition of what convolutions return, if a layer of sequences takes its positions for features.
-
-    It wants as many features as there are channels, in the dimension of the positions. That may be meant where an
-    argument says so, or for an image if a square one has as many, or for a normalisation of signals along their length.
-    """
-    found = _sequence_and_features(outcome)
-    if found is None or outcome.weight_sizes is None:
-        return None
-    given, features = found
-    known, inputs = outcome.weight_sizes, [len(tensor.shape) for _, tensor in input_tensors(trial)]
-    fixed = [at for at in (0, 1) if known.is_fixed(given, at) and given.shape[at] == features]
-    if given.dim() != _RANK_OF_BATCHES or len(fixed) != 1 or known.is_fixed(given, -1) or not known.is_of_maps(given):
-        return None
-    is_image = inputs[0] > _RANK_OF_BATCHES
-    is_meant = isqrt(features) ** 2 == features if is_image else _is_norm(outcome)
-    if is_meant or _may_state_positions(trial, outcome.model, features):
-        return None
-    what = "an image has as many positions" if is_image else "the length is as large"
-    return (
-        f"runs only where {what} as there are channels, {features}: the layer takes (batch, steps, features), so the "
-        "last two dimensions have to be exchanged"
-    )
-
-
-def _sequence_and_features(outcome: TrialOutcome) -> tuple[torch.Tensor, int] | None:
-    """Return what a layer of sequences was given that it does not take, and how many features it wants."""
-    call, error = outcome.failing, outcome.error
-    if call is not None:
-        misfit = misfit_of(call) if call.name in _OF_FEATURES else None
-        return None if misfit is None else (misfit.operand, misfit.want)
-    for frame, _ in () if error is None or not unfit_features(text_of(error)) else walk_tb(error.__traceback__):
-        layer, given = frame.f_locals.get("self"), frame.f_locals.get("input")
-        if isinstance(layer, nn.RNNBase) and isinstance(given, torch.Tensor):
-            return given, layer.input_size
-    return None
-
-
-def _is_norm(outcome: TrialOutcome) -> bool:
-    return outcome.failing is not None and outcome.failing.name == "layer_norm"
-
-
-def _may_state_positions(trial: Trial, model: nn.Module | None, features: int) -> bool:
-    """Return whether an argument of the constructor may say how many positions there are, or several edges."""
-    try:
-        parameters = parameters_of(type(model))
-    except (TypeError, ValueError):
-        return True
-    equal = [each for each in parameters if type(each.default) is int and each.default == features]
-    guessed = [part for _, part in init_numbers(trial) if isinstance(part, Size) and part.value == features]
-    is_named = any(_OF_POSITIONS.search(each.name) for each in parameters)
-    has_edges = any(isinstance(each.default, (tuple, list)) for each in parameters)
-    return is_named or has_edges or len(equal) + len(guessed) > 1
 
 
 def scores_without_transposition(outcome: TrialOutcome) -> str | None:

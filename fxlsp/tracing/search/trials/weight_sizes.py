@@ -30,8 +30,6 @@ chunk split tensor_split unbind select narrow
 _ACTIVATIONS, _POINTWISE, _REARRANGING = (
     frozenset(each.split()) for each in (_OF_ACTIVATIONS, _OF_POINTWISE, _OF_ORDER)
 )
-_KEEPING = _ACTIVATIONS | frozenset({"batch_norm", "instance_norm", "group_norm"})
-"""Functions whose result has the channels and positions of their operand."""
 _LAST_OF_WEIGHT = {"linear": 0, "embedding": -1}
 """Which dimension of the weight is the last one of the result."""
 _OF_CHANNELS = frozenset({"batch_norm", "instance_norm", "group_norm"})
@@ -56,9 +54,10 @@ class WeightSizes:
         for weight in weights:
             self._fixed[id(weight)] = weight, frozenset(range(weight.dim()))
         self._activated: dict[int, torch.Tensor] = {}
-        self._maps: dict[int, torch.Tensor] = {}
         self._fitting: set[tuple[int, ...]] = set()
         """Shapes of weights that ``linear`` has taken."""
+        self.has_squeezed = False
+        """Whether the rank of a result follows a size that does not come from parameters."""
 
     def has_fitted(self, weight: torch.Tensor) -> bool:
         """Return whether ``linear`` took a weight of this shape before."""
@@ -67,10 +66,6 @@ class WeightSizes:
     def is_activated(self, tensor: torch.Tensor) -> bool:
         """Return whether a tensor holds, in any order, what an activation or a normalisation returned."""
         return id(tensor) in self._activated
-
-    def is_of_maps(self, tensor: torch.Tensor) -> bool:
-        """Return whether a tensor holds, in its order or another one, what a convolution or pooling has returned."""
-        return id(tensor) in self._maps
 
     def is_fixed(self, tensor: torch.Tensor, dimension: int) -> bool:
         """Return whether the size of a dimension, also one counted from the last, comes from parameters."""
@@ -91,12 +86,12 @@ class WeightSizes:
         ]
         if name == "linear" and len(operands) > 1:
             self._fitting.add(tuple(operands[1].shape))
+        if name == "squeeze":
+            is_fixed = len(args) > 1 and type(args[1]) is int and self.is_fixed(operands[0], args[1])
+            self.has_squeezed = self.has_squeezed or not is_fixed
         is_moved = name in _REARRANGING or name in _POINTWISE
         if name in _ACTIVATIONS or (is_moved and any(map(self.is_activated, operands))):
             self._activated.update((id(output), output) for output in outputs)
-        is_of_maps = name.startswith("conv") or _POOL.fullmatch(name) is not None
-        if is_of_maps or ((is_moved or name in _KEEPING) and any(map(self.is_of_maps, operands))):
-            self._maps.update((id(output), output) for output in outputs)
         if not any(self._of(operand) for operand in operands):
             return
         for output in outputs if name in _PARTS else outputs[:1]:
