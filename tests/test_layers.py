@@ -74,7 +74,8 @@ ORDERS = {
     """,
     "tracing/model/diagnosis": """
         bound_elsewhere, machine, misspelt, local_variables, guessed_branches
-        failures, constructor_mistakes, layer_results, constant_keys
+        failures, layer_results, constant_keys, torch_signatures
+        constructor_mistakes
         own_mistakes, returned_values, guess_severity
         omitted_arguments
     """,
@@ -110,8 +111,9 @@ ORDERS = {
     "tracing/search/proofs": """
         reasons
         effects
+        listed_inputs, returned
         proof
-        flattening, listed_inputs, stated_images, transpositions
+        flattening, stated_images, transpositions
         coincidences
         faults
     """,

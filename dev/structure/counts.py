@@ -32,8 +32,8 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 38300,
-    "tracing/search": 10400,
+    "tracing": 38500,
+    "tracing/search": 10600,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0

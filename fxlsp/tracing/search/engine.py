@@ -128,8 +128,11 @@ class Search:
             if proof is not None and best[1].error is not None:
                 failing = tuple(self._facts.places.of_traceback(best[1].error))
             shown = best[0] if proof is None or (self._furthest is not None and proof is self._furthest[0]) else proof
+            if shown.inputs is not None and not shown.is_concrete:
+                # What is unknown is written ``…``, which is no recipe, and may be an object with methods of its own.
+                fails, failing = False, ()
             # An input that every layer has taken shows shapes up to the failure, also if other inputs might mend it.
-            if shown.inputs is not None and (fails or is_taken or not is_furthest):
+            elif shown.inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = shown.init_text, shown.inputs.text
         error = None if self._furthest is None else self._furthest[1].error
         cost = self._budget.tries, self._budget.spent_ms

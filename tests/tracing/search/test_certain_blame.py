@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fxlsp.report.problems import Failure
 from tests.tracing.search.frames import HEAD, fed, net
 
 ATTENTION = "self.attention = nn.MultiheadAttention(width, 4, batch_first=True)"
@@ -195,3 +196,133 @@ def test_a_name_that_a_branch_of_the_file_binds_is_not_missing_for_certain(
     text = fed("x", "return act(x)").replace("class Net", f"{head}\n\nclass Net")
     report = worker.report(write(text) + ":Net")
     assert [each.severity for each in report.problems if "name 'act'" in each.message] == [severity]
+
+
+_HEADS = "self.fc, self.heads = nn.Linear(24, 8), nn.ModuleList([nn.Linear(8, 2), nn.Linear(8, 3)])"
+_OF_NAMES = 'return [self.heads[each](self.fc(x)) for each in ("age", "size")]'
+_TEXTS = (
+    "self.table = nn.Embedding(words, 256)\n"
+    "self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(256, 4, batch_first=True), 2)"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "signature", "run", "severities"),
+    [
+        pytest.param("", _HEADS, "x", _OF_NAMES, {"error"}, id="a list of layers indexed by a text"),
+        pytest.param(
+            "",
+            _HEADS.replace("List([", "Dict(dict(age=").replace(", nn.Linear(8, 3)]", ", size=nn.Linear(8, 3))"),
+            "x",
+            _OF_NAMES,
+            set(),
+            id="a dict of layers",
+        ),
+        pytest.param("", _HEADS, "x, task", "return self.heads[task](self.fc(x))", set(), id="indexed by an input"),
+        pytest.param(
+            "", _HEADS, 'x, task="age"', "y = self.fc(x)\nreturn self.heads[task](y)", {"info"}, id="by a default"
+        ),
+        pytest.param(
+            "words",
+            _TEXTS,
+            "ids",
+            "x = self.table(ids)\nreturn self.encoder(x, src_key_padding_mask=None)",
+            set(),
+            id="a wide encoder, which copies its layer",
+        ),
+    ],
+)
+def test_a_text_that_indexes_a_list_of_layers_is_an_error(
+    arguments: str,
+    made: str,
+    signature: str,
+    run: str,
+    severities: set[str],
+    worker: Any,
+    write: Callable[..., str],
+) -> None:
+    report = worker.report(write(net(arguments, made, signature, run)) + ":Net")
+    assert {each.severity for each in report.problems if each.code.startswith("FX4")} == severities
+    assert report.recipe.inputs is not None
+
+
+_POSITIONS = (
+    "self.fc = nn.Linear(dim, 8)\nself.table = torch.zeros({}, dim)\nself.table[:, ::2] = torch.arange(64){} * {}"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "is_certain"),
+    [
+        ("dim=32", _POSITIONS.format(64, "[None, :]", "torch.ones(16, 1)"), True),
+        ("dim", _POSITIONS.format(64, "[None, :]", "torch.ones(16, 1)"), False),
+        ("dim=32", 'self.fc = nn.Linear(dim, 8)\nself.fc.load_state_dict({"weight": torch.zeros(2, 2)})', False),
+        ("dim=32", 'raise RuntimeError("no such device")', False),
+    ],
+    ids=["sizes of two tensors", "by a guessed number", "weights of another model", "what a machine lacks"],
+)
+def test_sizes_that_do_not_fit_in_a_constructor_are_an_error_if_no_number_is_guessed(
+    arguments: str, made: str, is_certain: bool, worker: Any, write: Callable[..., str]
+) -> None:
+    answer = worker.answer(write(net(arguments, made, "x", "return self.fc(x)")) + ":Net")
+    assert answer["type"] == "failure"
+    assert Failure.from_json(answer["failure"]).is_certain == is_certain
+
+
+def test_a_constructor_whose_sizes_fit_is_sound(worker: Any, write: Callable[..., str]) -> None:
+    text = net("dim=32", _POSITIONS.format(64, "[:, None]", "torch.ones(16)"), "x", "return self.fc(x)")
+    assert not [each for each in worker.report(write(text) + ":Net").problems if each.severity in ("error", "warning")]
+
+
+_FEED_FORWARD = """self.attn = nn.MultiheadAttention(32, 4, batch_first=True)
+self.up, self.down = nn.Linear(32, 80), nn.Linear({}, 32)"""
+_ATTENDED = "y, _ = self.attn(x, x, x, attn_mask=mask)\nreturn self.down(self.up(x + y))"
+_CHOSEN = (
+    "y, _ = self.attn(x, x, x, attn_mask=mask)\ny = self.up(y)\nreturn self.down(y if mask is None else y[..., :24])"
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "severities"),
+    [
+        pytest.param(_FEED_FORWARD.format(24), _ATTENDED, {"error"}, id="a mask that is passed on"),
+        pytest.param(_FEED_FORWARD.format(80), _ATTENDED, set(), id="with the right width"),
+        pytest.param(_FEED_FORWARD.format(24), _CHOSEN, set(), id="a mask that chooses"),
+    ],
+)
+def test_an_optional_mask_that_layers_alone_are_given_excuses_no_width(
+    made: str, run: str, severities: set[str], worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(net("", made, "x, mask=None", run)) + ":Net")
+    assert {each.severity for each in report.problems if each.code.startswith("FX4")} == severities
+
+
+@pytest.mark.parametrize(
+    ("run", "codes"),
+    [
+        ("return torch.matmul(self.fc(x))", ["FX403"]),
+        ("return torch.matmul(self.fc(x), self.fc.weight)", []),
+        ("return torch.matmul(self.fc(x), *weights)", []),
+    ],
+)
+def test_a_function_of_torch_without_an_argument_that_it_needs_is_an_error(
+    run: str, codes: list[str], worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(net("", "self.fc = nn.Linear(8, 4)", "x, *weights", run)) + ":Net")
+    assert [each.code for each in report.problems if each.severity == "error" and each.code[2] == "4"] == codes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "is_error"),
+    [
+        ("", "self.fc = nn.Linear(8, 4, biases=False)", True),
+        ("**options", "self.fc = nn.Linear(8, 4, **options)", False),
+        ("act", "self.fc, self.act = nn.Linear(8, 4), act(slope=0.2)", False),
+    ],
+)
+def test_a_keyword_that_a_layer_does_not_have_is_an_error_unless_a_caller_passes_it_or_the_layer(
+    arguments: str, made: str, is_error: bool, worker: Any, write: Callable[..., str]
+) -> None:
+    answer = worker.answer(write(net(arguments, made, "x", "return self.fc(x)")) + ":Net")
+    failed = Failure.from_json(answer["failure"]).code == "FX403" if answer["type"] == "failure" else False
+    assert failed == is_error

@@ -14,6 +14,16 @@ _Net = tuple[str, str, str, str]
 _ENCODER = "self.conv, self.fc, self.out = nn.Conv2d(1, 32, 5), nn.Linear(32 * 576, 64), nn.Linear(64, 5)"
 _STEMS = "self.a, self.b = nn.Conv2d(3, 24, 1), nn.Conv2d(3, 40, 1)"
 _ATTENTION = "self.attn = nn.MultiheadAttention(dim, heads, batch_first=True)"
+_STATISTICS = "self.fc, self.a, self.b = nn.Linear(24, 8), nn.Linear(8, 4), nn.Linear(8, 4)"
+_HALVES = "\n\ndef halves(x):\n    return self.a(x), self.b(x)\n"
+_TWO_OR_THREE = """x = self.fc(x)
+def halves(x):
+    if whole is not None:
+        return self.a(x), self.b(x), x
+    return self.a(x), self.b(x)
+mean, scale, x = halves(x)
+return mean * scale"""
+_TABLE = "self.norm, self.fc, self.table = nn.BatchNorm1d(8), nn.Linear(8, 1), nn.Embedding(9, 16)"
 _KEYS = "self.a, self.b, self.attn = nn.Linear(16, 40), nn.Linear(16, 24), nn.MultiheadAttention(24, 4{})"
 _TAGGER = (
     "self.table, self.rnn, self.out = nn.Embedding(words, 24), nn.LSTM(24, 40, batch_first=True), nn.Linear({}, tags)"
@@ -101,6 +111,45 @@ WRONG: dict[str, tuple[_Net, _Net]] = {
             "def half(x):\n    return x * 0.5\nreturn self.b(half(self.a(x)))",
         ),
     ),
+    "a function of two results unpacked into three": (
+        ("", _STATISTICS, "x", f"x = self.fc(x.flatten(1)){_HALVES}mean, scale, x = halves(x)\nreturn mean * scale"),
+        ("", _STATISTICS, "x", f"x = self.fc(x.flatten(1)){_HALVES}mean, scale = halves(x)\nreturn mean * scale"),
+    ),
+    "a convolution of what a helper does not return": (
+        ("", "self.conv = nn.Conv2d(3, 3, 3)", "x", "def half(x):\n    x * 0.5\nreturn self.conv(half(self.conv(x)))"),
+        (
+            "",
+            "self.conv = nn.Conv2d(3, 3, 3)",
+            "x",
+            "def half(x):\n    return x * 0.5\nreturn self.conv(half(self.conv(x)))",
+        ),
+    ),
+    "a normalisation of images behind a convolution of sequences": (
+        ("", "self.conv, self.norm = nn.Conv1d(3, 24, 1), nn.BatchNorm2d(24)", "x", "return self.norm(self.conv(x))"),
+        ("", "self.conv, self.norm = nn.Conv1d(3, 24, 1), nn.BatchNorm1d(24)", "x", "return self.norm(self.conv(x))"),
+    ),
+    "a recurrent layer of maps": (
+        (
+            "",
+            "self.conv, self.rnn = nn.Conv2d(1, 24, 3), nn.GRU(24, 8)",
+            "x",
+            "return self.rnn(self.conv(x).mT[..., :1])",
+        ),
+        (
+            "",
+            "self.conv, self.rnn = nn.Conv2d(1, 24, 3), nn.GRU(24, 8)",
+            "x",
+            "return self.rnn(self.conv(x).mean(2).transpose(1, 2))",
+        ),
+    ),
+    "a table that is given the floats of a layer": (
+        ("", _TABLE, "x", "return self.table(self.fc(self.norm(x)).squeeze(1))"),
+        ("", _TABLE, "x", "return self.table(self.fc(self.norm(x)).squeeze(1).abs().long())"),
+    ),
+    "a layer for other features behind a normalisation": (
+        ("", "self.norm, self.fc = nn.LayerNorm(24), nn.Linear(40, 8)", "x", "return self.fc(self.norm(x))"),
+        ("", "self.norm, self.fc = nn.LayerNorm(24), nn.Linear(24, 8)", "x", "return self.fc(self.norm(x))"),
+    ),
 }
 FAULTLESS: dict[str, _Net] = {
     "a state of as many layers as a guessed argument says": (
@@ -168,6 +217,24 @@ FAULTLESS: dict[str, _Net] = {
         "self.parts, self.fc = parts, nn.Linear(24, 24)",
         "x",
         "table = {}\nx = self.fc(x)\nreturn x * table[self.parts.kind]",
+    ),
+    "a function that returns two or three results": (
+        "",
+        _STATISTICS,
+        "x, whole=None",
+        _TWO_OR_THREE,
+    ),
+    "a normalisation that an input of another rank fits": (
+        "",
+        "self.fc, self.norm = nn.Linear(24, 8), nn.BatchNorm2d(8)",
+        "x",
+        "return self.norm(self.fc(x))",
+    ),
+    "a table that may be given integers": (
+        "",
+        "self.table = nn.Embedding(9, 16)",
+        "x",
+        "return self.table(x.squeeze(1))",
     ),
     "heads that do not divide": (
         "dim, inner",

@@ -18,9 +18,14 @@ from ....report.codes import CODE_FAILS, NOT_BUILT, NOT_FOUND, NOT_LOADED
 from ....report.problems import Failure
 from ....report.suggestions import did_you_mean
 from ...isolation.torch_private import FakeTensorMode
-from ..diagnosis.constructor_mistakes import constructor_mistake, never_initialises, uninitialised_part
+from ..diagnosis.constructor_mistakes import (
+    constructor_mistake,
+    is_refused_by_layer,
+    never_initialises,
+    uninitialised_part,
+)
 from ..diagnosis.failures import failure_of_load
-from ..diagnosis.own_mistakes import is_own_mistake, is_refused_by_layer
+from ..diagnosis.own_mistakes import is_own_mistake
 from ..loading.loader import Loader
 from ..locations.source_map import SourceMap
 from ..targets import ModelTarget

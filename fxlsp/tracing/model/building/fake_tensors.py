@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from ...isolation.sandbox.accelerators import DevicesAreCpu, on_cpu
 from ...isolation.torch_private import (
@@ -224,3 +225,22 @@ class _Conversions:
         if isinstance(tensor, torch.nn.Parameter):
             return torch.nn.Parameter(data, tensor.requires_grad)
         return data
+
+
+class CopiesOfFakes(TorchFunctionMode):
+    """Copies fake tensors, of which torch's own copy is refused: of their storage, which has no data.
+
+    Transformers copy their layer for each further one. That of small tensors, which are real, is left to torch.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func is not torch.Tensor.__deepcopy__ or not isinstance(args[0], FakeTensor) or not args[0].is_leaf:
+            return func(*args, **(kwargs or {}))
+        tensor, memo = args
+        if id(tensor) not in memo:
+            copied = tensor.detach().clone()
+            is_weight = isinstance(tensor, torch.nn.Parameter)
+            memo[id(tensor)] = torch.nn.Parameter(copied, tensor.requires_grad) if is_weight else copied
+        return memo[id(tensor)]

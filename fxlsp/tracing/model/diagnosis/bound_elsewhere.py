@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterator
 from types import TracebackType
 
 import torch
@@ -21,6 +22,38 @@ def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -
     codes = [code_of(each) for cls in type(owner).__mro__ for each in list(vars(cls).values())]
     files = {code.co_filename for code in codes if code is not None and not is_torch(code.co_filename)}
     return any(_sets(tree_of(file), name, file, raised, classes) for file in files)
+
+
+def is_set_later(raised: TracebackType) -> bool:
+    """Return whether an attribute in the line that raised is None until a caller sets it, or calls what sets it.
+
+    Such as ``self.mean`` that ``set_statistics`` sets, or a layer that ``build`` makes.
+    """
+    code, owner = raised.tb_frame.f_code, raised.tb_frame.f_locals.get("self")
+    if not isinstance(owner, torch.nn.Module):
+        return False
+    tree, held = tree_of(code.co_filename), vars(owner)
+    tables = [held, *(held.get(name, {}) for name in ("_parameters", "_buffers", "_modules"))]
+    read = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.lineno <= raised.tb_lineno <= (node.end_lineno or 0)
+    }
+    unset = {name for name in read if any(table.get(name, owner) is None for table in tables)}
+    classes = {cls.__name__ for cls in type(owner).__mro__}
+    return any(each.attr in unset for each in _stores_of_callers(tree, code.co_name, classes))
+
+
+def _stores_of_callers(tree: ast.Module, running: str, classes: set[str]) -> Iterator[ast.Attribute]:
+    """Yield attributes that methods of some classes set, but not their constructors, and those that functions set."""
+    own = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in classes]
+    methods = [node for cls in own for node in cls.body if isinstance(node, ast.FunctionDef)]
+    scopes = [each for each in methods if each.name not in ("__init__", running)]
+    scopes_of_files = [node for node in tree.body if not isinstance(node, ast.ClassDef)]
+    for scope in (*scopes, *scopes_of_files):
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                yield node
 
 
 def may_be_bound(name: str, file: str) -> bool:

@@ -85,9 +85,11 @@ def _behind_a_failure(report: Report) -> tuple[Problem, ...]:
     behind: set[object] = set()
     first: set[object] = set()
     for node in report.nodes:
-        if node.assumed:
+        # What fails with assumed operands has no output that could be assumed, too, if nothing shows it.
+        is_behind = not assumed.isdisjoint(node.input_nodes)
+        if node.assumed or is_behind:
             places = {(step.location, node.module_path) for step in node.stack}
-            (first if assumed.isdisjoint(node.input_nodes) else behind).update(places)
+            (behind if is_behind else first).update(places)
     failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
     return tuple(each for each in failing if (each.location, each.module_path) in behind - first)
 

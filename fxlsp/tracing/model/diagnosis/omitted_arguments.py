@@ -1,6 +1,7 @@
 """Arguments that default to nothing, and without which a class that nothing calls does not work.
 
-``cfg=None``, ``ch=()`` and ``anchors=[]`` are often placeholders: only a caller knows the value.
+``cfg=None``, ``ch=()``, ``anchors=[]``, ``width=0`` and ``heads=-1`` are often placeholders: only a caller knows the
+value.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _Uses = dict[str, tuple[str, ...]]
 _OF_NONE = (AttributeError, TypeError)
 _OF_NOTHING = (IndexError, KeyError, ValueError, AssertionError, StopIteration, ZeroDivisionError, RuntimeError)
 _EMPTY = (list, tuple, dict, set)
+_WITHOUT_SIZE = ("drop", "pad")
+"""In names of arguments that are right as 0."""
 
 
 def omitted_arguments(error: BaseException, class_name: str, expressions: Expressions) -> list[str]:
@@ -48,7 +51,7 @@ def omitted_arguments(error: BaseException, class_name: str, expressions: Expres
         if method is None or not _is_method_of(method, frame, class_name):
             continue
         if code.co_name == "__init__":
-            uses |= _uses_in(method, frame)
+            uses |= _uses_in(method, frame, with_numbers=not is_of_none)
         own = _own_name(method)
         visible = uses if code.co_name == "__init__" else {key: value for key, value in uses.items() if "." in key}
         found |= dict.fromkeys(_mentioned(_headers_at(method, line, isinstance(error, _OF_NOTHING)), own, visible))
@@ -90,15 +93,30 @@ def _own_name(method: _Function) -> str:
     return next((each.arg for each in (*method.args.posonlyargs, *method.args.args)), "")
 
 
-def _placeholders(constructor: _Function) -> list[str]:
-    """Return the parameters that default to None or something empty."""
+def _placeholders(constructor: _Function, with_numbers: bool) -> list[str]:
+    """Return the parameters that default to None or something empty, or to a number that is no size."""
     arguments = constructor.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [
         *zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
-    return [each.arg for each, default in pairs if default is not None and _is_nothing(default)]
+    return [
+        each.arg
+        for each, default in pairs
+        if default is not None and (_is_nothing(default) or (with_numbers and _is_no_size(default, each.arg)))
+    ]
+
+
+def _is_no_size(default: ast.expr, name: str) -> bool:
+    match default:
+        case ast.Constant(value=0):
+            return type(default.value) is int and not any(each in name for each in _WITHOUT_SIZE)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return bool(elements) and all(_is_no_size(each, name) for each in elements)
+    return False
 
 
 def _is_nothing(default: ast.expr) -> bool:
@@ -110,18 +128,19 @@ def _is_nothing(default: ast.expr) -> bool:
     return False
 
 
-def _uses_in(constructor: _Function, frame: FrameType | None) -> _Uses:
+def _uses_in(constructor: _Function, frame: FrameType | None, with_numbers: bool = False) -> _Uses:
     """Return what a constructor makes of the arguments that are nothing.
 
     Args:
         constructor: The definition.
         frame: Where it runs, with the values; without it, each attribute that is an argument itself counts.
+        with_numbers: Whether numbers that are no sizes are nothing, too.
     """
     values: Mapping[str, Any] = {} if frame is None else frame.f_locals
     own = _own_name(constructor)
     uses: _Uses = {
         name: (name,)
-        for name in _placeholders(constructor)
+        for name in _placeholders(constructor, with_numbers)
         if frame is None or (name in values and _is_nothing_now(values[name]))
     }
     for statement in ast.walk(constructor):
@@ -166,7 +185,10 @@ def _value_of(name: str, own: str, values: Mapping[str, Any]) -> Any:
 
 
 def _is_nothing_now(value: Any) -> bool:
-    return value is None or (isinstance(value, _EMPTY) and not value)
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_nothing_now, value))
+    is_number = type(value) in (int, float)
+    return value is None or (isinstance(value, _EMPTY) and not value) or (is_number and value <= 0)
 
 
 def _mentioned(nodes: Iterable[ast.AST], own: str, uses: _Uses) -> list[str]:

@@ -23,9 +23,10 @@ from ..locations.bytecode.instructions import raising_instruction
 from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_arguments, unpacks, writes_attribute
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
-from .bound_elsewhere import is_set_elsewhere, may_be_bound
+from .bound_elsewhere import is_set_elsewhere, is_set_later, may_be_bound
 from .constant_keys import lacks_constant_key
 from .failures import text_of
+from .torch_signatures import is_wrong_call_of_torch
 
 _CALL = re.compile(
     r"(missing \d+ required (positional|keyword-only) argument|takes (from )?\d+ (to \d+ )?positional arguments? but"
@@ -65,8 +66,8 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
         return isinstance(error, TypeError) and _is_wrong_call(error, {}, model)
     frame = raised.tb_frame
     file = frame.f_code.co_filename
-    if is_installed(file) or file.startswith("<"):
-        # Of a package, or a recipe.
+    if is_installed(file) or file.startswith("<") or waits_for_attribute(error):
+        # Of a package, or a recipe, or of what a caller does first.
         return False
     if isinstance(error, NameError):
         # An unbound local variable depends on the branch that was taken.
@@ -79,10 +80,16 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, ValueError):
         return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
+        if is_given and _is_named_in_list(error, model):
+            return True
         if "missing" in text_of(error) and passes_unpacked_arguments(raising_instruction(raised)):
             # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
             return False
-        return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
+        return (
+            _is_wrong_call(error, frame.f_globals, model)
+            or is_wrong_call_of_torch(text_of(error), raised)
+            or (is_given and _meets_module_or_none(error, model))
+        )
     if isinstance(error, NotImplementedError):
         return is_given and _CONTAINER_CALLED.search(text_of(error)) is not None
     if lacks_constant_key(error, raised):
@@ -90,17 +97,12 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
 
 
-def is_refused_by_layer(error: BaseException) -> bool:
-    """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
-
-    What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
-    with other arguments.
-    """
-    if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
+def waits_for_attribute(error: BaseException) -> bool:
+    """Return whether what is None may be an attribute that a caller sets first."""
+    if not isinstance(error, (TypeError, AttributeError)) or "NoneType" not in text_of(error):
         return False
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    is_constructor = frame.f_code.co_name == "__init__" and isinstance(frame.f_locals.get("self"), torch.nn.Module)
-    return is_constructor and is_torch(frame.f_code.co_filename)
+    raised = _raised_in(error)
+    return raised is not None and is_set_later(raised)
 
 
 def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: Iterable[Any]) -> bool:
@@ -291,6 +293,22 @@ def _types_in(text: str) -> set[str]:
 def _is_layer(name: str) -> bool:
     kind = getattr(torch.nn, name, None)
     return inspect.isclass(kind) and issubclass(kind, torch.nn.Module)
+
+
+def _is_named_in_list(error: TypeError, model: torch.nn.Module | None) -> bool:
+    """Return whether a list of modules is indexed by a text that is none of the model's inputs."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_locals.get("self") is model and frame.f_code.co_name == "forward":
+            code = frame.f_code
+            given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+            break
+    else:
+        return False
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    key, owner = frame.f_locals.get("idx"), frame.f_locals.get("self")
+    is_of_list = isinstance(owner, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ParameterList))
+    # An input that is no tensor was guessed to be a text, or to hold one.
+    return is_of_list and isinstance(key, str) and all(isinstance(each, torch.Tensor) for each in given[1:])
 
 
 def _is_raised_by_container(error: BaseException) -> bool:

@@ -69,7 +69,7 @@ class ReturnedValue:
 
 
 @dataclass(frozen=True)
-class _Callee:
+class Callee:
     """Function of the workspace that a call runs."""
 
     file: str
@@ -171,7 +171,7 @@ class _Search:
         call = self.source_map.syntax_of(caller.instruction)
         if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
             return None
-        callee = _callee(call.func, caller, self.source_map)
+        callee = called_function(call.func, caller, self.source_map)
         if callee is None or callee.definition is not function:
             # It calls something in between, such as a Sequential, that passes on what it likes.
             return None
@@ -183,7 +183,7 @@ class _Search:
 
     def _returned(self, what: str, call: ast.Call, here: RunningFunction, is_known: bool) -> Iterator[ReturnedValue]:
         """Yield what a call returns if that is of one of the types."""
-        callee = _callee(call.func, here, self.source_map)
+        callee = called_function(call.func, here, self.source_map)
         if callee is None:
             layer = layer_of_tuples(call.func, here.owner) if tuple in self.kinds else None
             if layer is not None:
@@ -206,7 +206,7 @@ def is_of_none(message: str) -> bool:
     return _NONE_HEADLINE.match(message) is not None
 
 
-def _headline(what: str, kind: type, call: ast.Call, callee: _Callee, here: RunningFunction) -> str:
+def _headline(what: str, kind: type, call: ast.Call, callee: Callee, here: RunningFunction) -> str:
     name = ast.unparse(call.func)
     if kind is not _NONE:
         return sequence_headline(what, kind, f"`{name}`", call.lineno)
@@ -300,14 +300,14 @@ def _is_target(node: ast.AST) -> bool:
     return isinstance(getattr(node, "ctx", None), ast.Store)
 
 
-def _callee(function: ast.expr, here: RunningFunction, source_map: SourceMap) -> _Callee | None:
+def called_function(function: ast.expr, here: RunningFunction, source_map: SourceMap) -> Callee | None:
     """Return what a call runs: a function of the file, a method of ``self``, or a module that it holds."""
     code: CodeType | None = None
     match function:
         case ast.Name(id=name):
             definition = source_map.expressions.definition(here.code.co_filename, name)
             if isinstance(definition, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _is_local(name, here):
-                return _Callee(here.code.co_filename, definition)
+                return Callee(here.code.co_filename, definition)
             code = _iterated(name, here, source_map)
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if here.owner is not None:
             module = here.owner._modules.get(name)
@@ -320,7 +320,7 @@ def _callee(function: ast.expr, here: RunningFunction, source_map: SourceMap) ->
     if code is None or not is_workspace_code(code.co_filename):
         return None
     definition = _definition(code, source_map)
-    return None if definition is None else _Callee(code.co_filename, definition)
+    return None if definition is None else Callee(code.co_filename, definition)
 
 
 def _is_local(name: str, here: RunningFunction) -> bool:

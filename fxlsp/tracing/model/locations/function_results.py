@@ -31,6 +31,17 @@ class FunctionResult:
         return kind is type(None) or not self._can_end
 
     @property
+    def length(self) -> int | None:
+        """How many items the tuple has that each call returns; None if that may differ, or is not known."""
+        if not self.is_always(tuple):
+            return None
+        items = [each.value.elts for each in self._returns if isinstance(each.value, ast.Tuple)]
+        if any(isinstance(item, ast.Starred) for each in items for item in each):
+            return None
+        lengths = set(map(len, items))
+        return lengths.pop() if len(lengths) == 1 else None
+
+    @property
     def is_stub(self) -> bool:
         """Whether the body does nothing, so that a subclass has to define it."""
         return all(

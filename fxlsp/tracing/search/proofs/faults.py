@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from ...isolation.torch_private import WITHOUT_DATA
 from ...model.diagnosis.failures import text_of
-from ...model.diagnosis.own_mistakes import is_own_mistake
+from ...model.diagnosis.own_mistakes import is_own_mistake, waits_for_attribute
 from ..evidence import TargetFacts
 from ..trials.budget import Budget, OutOfTimeError
 from ..trials.runner import TrialOutcome, TrialRunner
@@ -45,6 +45,8 @@ class ModelFaults:
         is_given = self.is_given(trial)
         if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
             return trial
+        if outcome.error is not None and waits_for_attribute(outcome.error):
+            return None
         is_varied = is_given or self._is_made_by_numbers(trial, outcome)
         if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
             return None

@@ -11,6 +11,7 @@ from types import CodeType
 
 import torch
 
+from ...model import module_tree
 from ...model.locations.class_text import code_of
 from ...model.locations.code_origin import is_torch
 from ...model.locations.source_map import SourceMap
@@ -33,6 +34,29 @@ def may_be_listed(trial: Trial, outcome: TrialOutcome, places: SourceMap) -> boo
         return False
     failed = {frame.f_code for frame, _ in own_frames(outcome.error.__traceback__, places)}
     return any(_takes_apart(code) for code in failed | set(_followed(model, _forward(model), _DEEPEST)))
+
+
+def is_only_passed_to_layers(name: str, model: torch.nn.Module) -> bool:
+    """Return whether ``forward`` uses an input for nothing but arguments of torch's layers, such as a mask.
+
+    Whether it is given then changes no size of what they return, nor where the run goes.
+    """
+    code = _forward(model)
+    tree = None if code is None else tree_of(code)
+    passed: set[int] = set()
+    for node in () if tree is None else ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=attribute), args=args, keywords=keywords):
+                layer = model._modules.get(attribute)
+                if layer is not None and all(map(_is_of_torch, module_tree.modules(layer))):
+                    passed.update(map(id, (*args, *(each.value for each in keywords))))
+    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name] if tree else []
+    return bool(uses) and all(id(each) in passed for each in uses)
+
+
+def _is_of_torch(module: torch.nn.Module) -> bool:
+    code = _forward(module)
+    return code is not None and is_torch(code.co_filename)
 
 
 def _forward(model: torch.nn.Module) -> CodeType | None:

@@ -17,7 +17,6 @@ from dataclasses import replace
 import torch
 
 from ...model.capture.costs import MixedTypesError
-from ...model.diagnosis.returned_values import functions_of_traceback, returned_value
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.class_text import code_of
@@ -44,7 +43,9 @@ from ..trials.values import (
     with_dimension,
 )
 from .effects import Effects, Number, Places, Run, guessed_numbers
-from .reasons import is_of_ranks, is_of_wrong_type, reasons_of
+from .listed_inputs import is_only_passed_to_layers
+from .reasons import is_of_ranks, is_of_weights, reasons_of
+from .returned import is_always_returned
 
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
 _CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 1, lambda _: 2)
@@ -67,8 +68,11 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     model = outcome.model
     if model is None or not _is_all_sizes(trial):
         return False
-    with_options = [changed(trial, ("inputs", key), guess) for key, guess in optional_inputs(model, trial.inputs)]
-    if is_of_wrong_type(outcome) and _is_always_returned(outcome.error, places):
+    options = list(optional_inputs(model, trial.inputs))
+    if is_of_weights(outcome):
+        options = [each for each in options if not is_only_passed_to_layers(each[0].rstrip("="), model)]
+    with_options = [changed(trial, ("inputs", key), guess) for key, guess in options]
+    if is_always_returned(outcome, places):
         return not any(came is not None and came.error is None for came in map(run, with_options))
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
         return False
@@ -91,12 +95,6 @@ def _with_other_fractions(trial: Trial) -> Iterator[Trial]:
         if path[0] == "init" and isinstance(part, Text) and _is_fraction(part):
             for other in (float(part.code) / 2, 1.0):
                 yield changed(trial, path, Text(str(other)))
-
-
-def _is_always_returned(error: BaseException | None, places: SourceMap) -> bool:
-    """Return whether what is no tensor comes from a function that returns no other value, whatever it is given."""
-    returned = None if error is None else returned_value(error, functions_of_traceback(error, places), places)
-    return returned is not None and returned.is_certain
 
 
 def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
@@ -194,7 +192,9 @@ def _is_all_sizes(trial: Trial) -> bool:
 
 def _is_made_by_code(part: Guess) -> bool:
     """Return whether an argument is what the user's own code makes, such as a configuration by its defaults."""
-    return isinstance(part, Text) and _MADE_BY_CODE.fullmatch(part.code) is not None
+    if not isinstance(part, Text) or part.code.startswith("torch.nn."):
+        return False
+    return _MADE_BY_CODE.fullmatch(part.code) is not None
 
 
 def _is_fraction(part: Guess) -> bool:

@@ -20,7 +20,7 @@ from ...model import module_tree
 from ...model.building.builder import seed
 from ...model.building.construction import Constructions, construct
 from ...model.building.evaluation import evaluate
-from ...model.building.fake_tensors import as_fake
+from ...model.building.fake_tensors import CopiesOfFakes, as_fake
 from ...model.building.state_snapshot import StateSnapshot
 from ...model.capture.costs import (
     MixedTypesError,
@@ -151,7 +151,8 @@ class TrialRunner:
         try:
             seed()
             make = lambda: realised.value(trial.init, INIT)  # noqa: E731 - one expression, named for the reader
-            model = construct(make, constructions, self._mode, self._real_tensors)
+            with CopiesOfFakes():
+                model = construct(make, constructions, self._mode, self._real_tensors)
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"not a module: {type(model).__name__}")
             outcome.model = model

@@ -1,0 +1,80 @@
+"""Calls of torch's own functions and layers that their signatures do not allow, whatever the model is given.
+
+``torch.softmax(x)`` lacks an argument, and ``nn.Conv2d(3, 8, kernel=3)`` has one that no convolution takes. A method of
+the same name may be that of an object of the user's: ``cloud.flip()``.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, ModuleType, TracebackType
+from typing import Any
+
+import torch
+
+from ..locations.class_text import code_of
+from ..locations.code_origin import is_torch
+from .bound_elsewhere import tree_of
+
+_OF_FUNCTION = re.compile(r'(\w+)\(\) missing \d+ required positional arguments?: "')
+"""What torch says about a call of one of its functions. Python has other quotes."""
+_OF_LAYER = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '\w+'")
+"""What Python says about a call of a class by a keyword that its constructor does not have."""
+
+
+def is_wrong_call_of_torch(text: str, raised: TracebackType) -> bool:
+    """Return whether a function or layer of torch is called, by its name in torch, in a way that it never takes.
+
+    Args:
+        text: The message of the ``TypeError``.
+        raised: The entry of its traceback for the code of the user that raised it.
+    """
+    of_function, of_layer = _OF_FUNCTION.match(text), _OF_LAYER.match(text)
+    if of_function is not None:
+        return _is_each(of_function[1], raised, lambda called: isinstance(called, BuiltinFunctionType))
+    if of_layer is None or raised.tb_next is not None:
+        return False
+    return _is_each(of_layer[1], raised, _is_layer)
+
+
+def _is_each(name: str, raised: TracebackType, is_of_torch: Callable[[Any], bool]) -> bool:
+    """Return whether each call of a name at the line that raised is one of torch, with its arguments written out."""
+    calls = list(_calls(name, raised))
+    return bool(calls) and all(_is_written_out(each) and is_of_torch(_named_by(each.func, raised)) for each in calls)
+
+
+def _calls(name: str, raised: TracebackType) -> Iterator[ast.Call]:
+    """Yield the calls of a name at the line that raised: ``name(...)`` or ``torch.nn.name(...)``."""
+    for node in ast.walk(tree_of(raised.tb_frame.f_code.co_filename)):
+        if not isinstance(node, ast.Call) or not node.lineno <= raised.tb_lineno <= (node.end_lineno or 0):
+            continue
+        if name == getattr(node.func, "attr", getattr(node.func, "id", None)):
+            yield node
+
+
+def _is_written_out(call: ast.Call) -> bool:
+    """Return whether a call passes on no ``*args`` and ``**kwargs``."""
+    return not any(isinstance(each, ast.Starred) for each in call.args) and all(each.arg for each in call.keywords)
+
+
+def _named_by(called: ast.expr, raised: TracebackType) -> Any:
+    """Return what a global name, or an attribute of a module, is bound to; None for anything else."""
+    match called:
+        case ast.Name(id=name):
+            code = raised.tb_frame.f_code
+            is_local = name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+            return None if is_local else raised.tb_frame.f_globals.get(name)
+        case ast.Attribute(value=value, attr=name):
+            owner = _named_by(value, raised)
+            return getattr(owner, name, None) if isinstance(owner, ModuleType) else None
+    return None
+
+
+def _is_layer(called: Any) -> bool:
+    if not inspect.isclass(called) or not issubclass(called, torch.nn.Module):
+        return False
+    code = code_of(called.__init__)
+    return code is not None and is_torch(code.co_filename)
