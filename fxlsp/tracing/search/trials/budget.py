@@ -25,6 +25,8 @@ WORK_WITH_DATA = 2
 """Of a call with data."""
 MODULES_OF_WORK = 3
 """Modules that a constructor makes in the time of a call."""
+ELEMENTS_OF_WORK = 2**16
+"""Elements of parameters that are made with data in the time of a call."""
 _WORK_OF_STEPS = {"lstm": 1, "gru": 12, "rnn_tanh": 4, "rnn_relu": 4}
 """Of a step in each layer and direction of a recurrent layer, which is one call. Only that of an LSTM is one operator,
 at least where torch has oneDNN."""

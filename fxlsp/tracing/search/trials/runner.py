@@ -30,7 +30,7 @@ from ...model.capture.costs import (
 )
 from ...model.locations.source_map import SourceMap
 from .acceptance import InputAcceptance
-from .budget import MODULES_OF_WORK, SECONDS, WORK_WITH_DATA, OutOfBudgetError, WorkMeter, work_of
+from .budget import ELEMENTS_OF_WORK, MODULES_OF_WORK, SECONDS, WORK_WITH_DATA, OutOfBudgetError, WorkMeter, work_of
 from .duck import DuckUse, DuckValue, duck_value
 from .values import INIT, INPUTS, RESULT, Group, Guess, Open, Path, Progress, Tensor, Trial
 from .weight_sizes import WeightSizes
@@ -190,12 +190,10 @@ class TrialRunner:
     def run_with_data(self, trial: Trial) -> TrialOutcome | None:
         """Run a concrete trial with data; None if its model is too large for that."""
         model, given = self.construct(trial).model, trial.inputs
-        if (
-            model is None
-            or given is None
-            or sum(each.numel() for each in module_tree.parameters(model)) > _MOST_ELEMENTS
-        ):
+        elements = 0 if model is None else sum(each.numel() for each in module_tree.parameters(model))
+        if model is None or given is None or elements > _MOST_ELEMENTS:
             return None
+        self.meter.count(elements // ELEMENTS_OF_WORK)
         outcome, realised = TrialOutcome(), _Realised(self._module, self._part)
 
         def inputs() -> Any:
