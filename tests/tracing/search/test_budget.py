@@ -52,7 +52,7 @@ TEXTS = {
             ("attention from scratch", "sound"),
             ("VAE", "sound"),
             ("graph network", "sound"),
-            ("text convolutions", "wrong"),
+            ("text convolutions", "sound"),
             ("recurrent policy", "wrong"),
             ("recurrent policy", "sound"),
             ("mixture of experts", "sound"),
