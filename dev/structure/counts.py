@@ -24,7 +24,7 @@ SMALL_MODULES = 20
 """Those that are small, have one importer and are none of :data:`_ONE_A_FEATURE`."""
 LAYER_LINES: Mapping[str, int] = {
     "cli": 5400,
-    "engine": 9250,
+    "engine": 9300,
     "graphview": 1000,
     "ide": 7650,
     "recording": 2100,
@@ -33,7 +33,7 @@ LAYER_LINES: Mapping[str, int] = {
     "source": 6300,
     "wire": 800,
     "tracing": 38300,
-    "tracing/search": 10400,
+    "tracing/search": 10500,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0
