@@ -236,14 +236,17 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
                 # A trace searches no other arguments for it then: what is wrong with its own is to be reported.
                 return {"status": "not made", "reason": str(error)[:300]}
     with _classes_noted(module) as ran:
+        start_of_search = time.process_time()
         found = lacking.found(None)
+        ms = (time.process_time() - start_of_search) * 1000
     runs = found.inputs is not None and not found.fails
     answer: Answer = {
         "status": "fails" if found.fails else "found" if runs else "made" if found.init is not None else "not made",
         "init": found.init,
         "inputs": found.inputs,
         "tries": found.tries,
-        "ms": round(found.milliseconds, 1),
+        "work": found.work,
+        "ms": round(ms, 1),
         "load_ms": round(load_ms, 1),
         "rules": {name: [each.calls, each.further, each.finds] for name, each in found.rules.items()},
     }
@@ -322,9 +325,11 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
         if chosen:
             times = sorted(answer["ms"] for answer in chosen)
             tries = sorted(answer["tries"] for answer in chosen)
+            work = sorted(answer["work"] for answer in chosen)
             yield (
-                f"{label:14} median {statistics.median(times):.0f} ms, {statistics.median(tries):.0f} tries; "
-                f"nine in ten within {times[len(times) * 9 // 10]:.0f} ms, {tries[len(tries) * 9 // 10]} tries"
+                f"{label:14} median {statistics.median(times):.0f} ms, {statistics.median(tries):.0f} tries, "
+                f"{statistics.median(work):.0f} calls; nine in ten within {times[len(times) * 9 // 10]:.0f} ms, "
+                f"{tries[len(tries) * 9 // 10]} tries, {work[len(work) * 9 // 10]} calls"
             )
     if has_facts:
         yield from _mistaken_facts(answers)

@@ -24,7 +24,7 @@ SMALL_MODULES = 20
 """Those that are small, have one importer and are none of :data:`_ONE_A_FEATURE`."""
 LAYER_LINES: Mapping[str, int] = {
     "cli": 5400,
-    "engine": 9250,
+    "engine": 9300,
     "graphview": 1000,
     "ide": 7650,
     "recording": 2100,
@@ -32,8 +32,8 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 38500,
-    "tracing/search": 10600,
+    "tracing": 38700,
+    "tracing/search": 10750,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0

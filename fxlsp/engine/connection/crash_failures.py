@@ -30,6 +30,7 @@ _WARNING = re.compile(r"^\S.*:\d+: \w*Warning: ")
 
 _STAGE_NAMES = {
     "load": "while loading",
+    "search": "while searching arguments and inputs",
     "construct": "while building",
     "trace": "while tracing",
     "values": "while computing shapes",
@@ -54,11 +55,15 @@ _ENDS: dict[LimitKind | None, tuple[FrontendResult, str]] = {
 def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
     """Return the failure that the death of a worker means, at the line that ran.
 
-    Reads the file of that line.
+    Reads the file of that line. A search that the time limit ended says nothing of the model, which may be sound.
     """
     frame = _responsible_frame(message.stack, request.roots)
     text = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
-    return Failure(str(request.target), DIED, text, None if frame is None else _location(frame, request))
+    location = None if frame is None else _location(frame, request)
+    needs = None
+    if message.limit == "time" and message.stage == "search":
+        needs = f"a recipe, since the search for one did not finish within {request.limits.seconds:g} s"
+    return Failure(str(request.target), DIED, text, location, needs=needs)
 
 
 def crash_verdict(message: WorkerDied, frontend: OtherFrontend, failure: Failure) -> FrontendVerdict:

@@ -7,9 +7,13 @@ from typing import TypeGuard
 from ..model.building.builder import NoModelError
 from ..model.targets import ModelTarget, guess_of, targets_of
 from ..search.api import RecipeSearch
+from ..search.trials.budget import SECONDS
 from ..search.trials.runner import RunConditions
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .recipe_failures import with_furthest
+
+_PART_OF_TRACE = 0.7
+"""Of the time limit of a trace that a search may take where it only computes: a trace without inputs comes after it."""
 
 
 class SearchingFactory:
@@ -24,6 +28,7 @@ class SearchingFactory:
         self._loader = load.loader
         self._source_map = load.source_map
         self._sizes = load.request.sizes
+        self._seconds = min(SECONDS, _PART_OF_TRACE * load.request.limits.seconds)
         self._guess = guess_of(load.request)
         self.target = next(targets_of(load.request))
         """The target that was built last, with what the search found of it; also if its model could not be built."""
@@ -39,7 +44,7 @@ class SearchingFactory:
         """
         self.target = target
         mode, builder, loaded = self._models.load(target, real_tensors)
-        conditions = RunConditions(mode, self._source_map, real_tensors, self._sizes)
+        conditions = RunConditions(mode, self._source_map, real_tensors, self._sizes, self._seconds)
         lacking = RecipeSearch(target, loaded, conditions, self._guess)
         with self._timing.stage("search"):
             found = lacking.making()

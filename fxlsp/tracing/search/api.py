@@ -21,7 +21,7 @@ from ..model.diagnosis.omitted_arguments import omitted_arguments
 from ..model.targets import ModelTarget
 from .engine import Search, SearchResult
 from .priors.constructor import is_default_class, is_nothing, parameters_of, without_weights
-from .trials.budget import Budget
+from .trials.budget import Budget, WorkMeter
 from .trials.runner import RunConditions
 
 _FAKES_LOG = logging.getLogger(FakeTensorMode.__module__)
@@ -39,6 +39,7 @@ class RecipeSearch:
         self._loaded = loaded
         self._conditions = conditions
         self._guess = guess
+        self._meter = WorkMeter(conditions.seconds)
         self.error: BaseException | None = None
         """How the furthest trial failed, where no inputs were found."""
         self.mistake: BaseException | None = None
@@ -128,7 +129,7 @@ class RecipeSearch:
 
     def _searched(self, init: str | None) -> SearchResult:
         with _torch_restored():
-            search = Search(self._loaded.names, self._conditions, Budget())
+            search = Search(self._loaded.names, self._conditions, Budget(self._meter))
             if self._guess is not None:
                 search.begin_with(self._as_made_now(self._guess, init))
             if init is not None:

@@ -39,6 +39,8 @@ _ROUND = (32, 16, 8, 4, 2)
 """Of which edges of images are multiples, the likeliest first."""
 _SMALLEST = 16
 """Smaller edges are those of feature maps, which may be any number."""
+_MOST_PARTS = 3
+"""A kernel, or a count of layers, that is guessed to be no larger may as well be 1."""
 _MOST_TRIED = 24
 """Runs that one trial's numbers are worth."""
 
@@ -47,7 +49,20 @@ def breaches(trial: Trial) -> int:
     """Return how many conventions a trial breaks."""
     tensors = input_tensors(trial)
     bent = sum(_is_bent(tensor) for _, tensor in tensors)
-    return bent + sum(_is_of_other_kind(name_of(path), tensor) for path, tensor in tensors) + (trial.uniform > 0)
+    return bent + sum(_is_of_other_kind(name_of(path), tensor) for path, tensor in tensors) + is_degenerate(trial)
+
+
+def is_degenerate(trial: Trial) -> bool:
+    """Return whether sizes are equal or 1 that nobody would choose so: a wrong model may run with these alone."""
+    return trial.uniform > 0 or any(
+        number_of(part) == 1 and _is_larger_by_default(name_of(path)) for path, part in init_numbers(trial)
+    )
+
+
+def _is_larger_by_default(name: str) -> bool:
+    """Return whether an argument is a size that is hardly ever 1, as are kernels, counts of layers, and colours."""
+    usual = ARGUMENT_SIZES.of(name)
+    return (usual is None or usual > _MOST_PARTS) and CHANNEL_COUNT.fullmatch(name) is None
 
 
 def is_without_layers(model: torch.nn.Module) -> bool:

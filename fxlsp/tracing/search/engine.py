@@ -14,8 +14,8 @@ from typing import Any
 from ...report.locations import Location
 from ...report.recipes import Recipe
 from ..model.diagnosis.own_mistakes import is_own_mistake
-from .conventions import breaches, is_without_layers
-from .evidence import Evidence, TargetFacts, place_and_text
+from .conventions import breaches, is_degenerate, is_without_layers
+from .evidence import Evidence, TargetFacts, further, place_and_text
 from .final_form import MORE_FOR_CONVENTIONS, FinalForm
 from .priors.inputs import first_inputs
 from .priors.written import named_inputs, written_inputs
@@ -24,7 +24,7 @@ from .rules import RuleCounts, suggestions
 from .rules.measured import SOLVED, measurement_of
 from .starts import Starts, alike, other_starts, starting
 from .synthesis import Synthesis, with_parts
-from .trials.budget import Budget, OutOfTimeError
+from .trials.budget import Budget, OutOfBudgetError
 from .trials.runner import RunConditions, TrialOutcome, TrialRunner
 from .trials.trial_queue import TrialQueue
 from .trials.values import Group, Origin, Progress, Text, Trial
@@ -48,7 +48,7 @@ class SearchResult:
     init: str | None
     inputs: str | None
     tries: int
-    milliseconds: float
+    work: int
     error: BaseException | None = None
     """What the furthest trial ended with, where no inputs were found that the model runs with."""
     fails: bool = False
@@ -70,7 +70,7 @@ class Search:
         self._budget = budget
         self._queue = TrialQueue()
         self._starts = Starts(self._facts, self._queue)
-        self._runner = TrialRunner(module, conditions, self._starts.part)
+        self._runner = TrialRunner(module, conditions, self._starts.part, budget.meter)
         self._faults = ModelFaults(self._facts, self._runner)
         self._final_form = FinalForm(self._facts, self._runner, self._faults, conditions, budget)
         self._nearly: set[Trial] = set()
@@ -88,6 +88,8 @@ class Search:
         self._unconfirmed: tuple[Trial, TrialOutcome] | None = None
         """A trial that ran as far as fake tensors can, and how it failed with data."""
         self._furthest: tuple[Trial, TrialOutcome] | None = None
+        self._furthest_apart: tuple[Trial, TrialOutcome] | None = None
+        """Of the trials whose sizes are neither 1 nor equal by an edit alone."""
         self._init: str | None = None
 
     def begin_with(self, guess: Recipe) -> None:
@@ -112,7 +114,7 @@ class Search:
         try:
             with self._budget.enforced():
                 inputs = self._first_that_runs()
-        except OutOfTimeError:
+        except OutOfBudgetError:
             if self._found is not None and self._found.inputs is not None:
                 self._init, inputs = self._found.init_text, self._found.inputs.text
         except Exception:
@@ -135,7 +137,7 @@ class Search:
             elif shown.inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = shown.init_text, shown.inputs.text
         error = None if self._furthest is None else self._furthest[1].error
-        cost = self._budget.tries, self._budget.spent_ms
+        cost = self._budget.tries, self._budget.work
         notes = self._faults.only, self._final_form.sizes_note
         return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts), failing)
 
@@ -143,7 +145,7 @@ class Search:
         """Return a failed trial with values for what is unknown, if it gets as far with them."""
         if trial.is_concrete:
             return trial, outcome
-        with suppress(Exception, OutOfTimeError):
+        with suppress(Exception, OutOfBudgetError):
             concrete = self._synthesised(trial, outcome)
             again = self._runner.run(concrete)
             if concrete.is_concrete and again.error is not None and again.progress >= outcome.progress:
@@ -213,8 +215,10 @@ class Search:
                     return None
                 # Nothing is derived from it: other inputs are those of a file that is new.
                 continue
-            if self._furthest is None or outcome.progress > self._furthest[1].progress:
-                self._furthest = trial, outcome
+            failed, places = (trial, outcome), self._facts.places
+            self._furthest = further(self._furthest, failed, places)
+            if not is_degenerate(trial):
+                self._furthest_apart = further(self._furthest_apart, failed, places)
             self._suggest(trial, outcome)
         return self._text_of_found()
 
@@ -236,11 +240,27 @@ class Search:
     def _text_of_found(self) -> str | None:
         if self._found is None:
             return None
+        if is_degenerate(self._found) and self._found != self._guessed:
+            wrong = self._mistake_that_sizes_hide()
+            if wrong is not None:
+                return wrong
         self._count_find(self._found)
         trial = self._final_form.of_trial(self._found, is_of_before=self._found == self._guessed)
         assert trial.inputs is not None
         self._init = trial.init_text
         return trial.inputs.text
+
+    def _mistake_that_sizes_hide(self) -> str | None:
+        """Return inputs with which a model fails that runs only where sizes are 1 or equal, if that is its mistake."""
+        if self._furthest_apart is None:
+            return None
+        with suppress(Exception):
+            trial = self._synthesised(*self._furthest_apart)
+            outcome = self._runner.run(trial, is_strict=True)
+            if trial.is_concrete and trial.inputs is not None and self._faults.is_conditional(trial, outcome):
+                self._init = trial.init_text
+                return trial.inputs.text
+        return None
 
     def _stays(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether what was found before an edit is still what the model takes, though it fails now.

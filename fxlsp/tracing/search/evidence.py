@@ -18,10 +18,12 @@ from ..model.locations.source_map import SourceMap
 from .priors.constructor import NamePriors
 from .trials.duck import DuckUse
 from .trials.runner import TorchCall, TrialOutcome
-from .trials.values import Guess, Path, Trial
+from .trials.values import Guess, Path, Trial, input_tensors
 
 Line = tuple[FrameType, int]
 """A frame, and the line at which it was."""
+Failed = tuple[Trial, TrialOutcome]
+"""A trial, and how it failed."""
 _MOST_CAUSES = 3
 _NUMBERS = re.compile(r"\d+")
 _UNPACKED = re.compile(r"values to unpack \(expected (at least )?(\d+)")
@@ -139,6 +141,32 @@ def own_frames(traceback: TracebackType | None, places: SourceMap) -> list[Line]
             found.append((traceback.tb_frame, traceback.tb_lineno))
         traceback = traceback.tb_next
     return found[::-1]
+
+
+def further(furthest: Failed | None, failed: Failed, places: SourceMap) -> Failed:
+    """Return which of two failed trials came further.
+
+    With inputs of other ranks a layer makes more calls or fewer, so where these differ the lines count too.
+    """
+    if furthest is None or failed[1].progress <= furthest[1].progress:
+        return furthest or failed
+    ranks = [[len(tensor.shape) for _, tensor in input_tensors(trial)] for trial, _ in (furthest, failed)]
+    is_behind = ranks[0] != ranks[1] and _is_raised_before(failed[1].error, furthest[1].error, places)
+    return furthest if is_behind else failed
+
+
+def _is_raised_before(error: BaseException | None, other: BaseException | None, places: SourceMap) -> bool:
+    """Return whether an error was raised at an earlier line of a function of the user's that both were raised in.
+
+    That is the innermost one up to which both runs went through the same calls.
+    """
+    if error is None or other is None:
+        return False
+    frames = (own_frames(each.__traceback__, places)[::-1] for each in (error, other))
+    for (frame, line), (beside, other_line) in zip(*frames, strict=False):
+        if frame.f_code is not beside.f_code or line != other_line:
+            return frame.f_code is beside.f_code and line < other_line
+    return False
 
 
 def place_and_text(error: BaseException | None, places: SourceMap) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from .proofs.coincidences import has_size, with_moved_sizes
 from .proofs.faults import ModelFaults, needs_data
 from .proofs.stated_images import has_square_image, with_stated_image
 from .proofs.transpositions import with_other_weights
-from .trials.budget import Budget, OutOfTimeError
+from .trials.budget import Budget, OutOfBudgetError
 from .trials.runner import RunConditions, TrialOutcome, TrialRunner
 from .trials.values import Trial
 from .wanted_sizes import with_wanted_sizes
@@ -21,7 +21,7 @@ MORE_FOR_CONVENTIONS = 24
 """Tries after one that runs with unusual inputs."""
 _TRIES_OF_PROOFS = 80
 """With another batch, and with inputs of other ranks where it shows a mistake; with images of other edges, where one is
-stated that is not the trial's; and with another argument. However long they take."""
+stated that is not the trial's; and with another argument. However much work they are."""
 
 
 class FinalForm:
@@ -45,7 +45,7 @@ class FinalForm:
             trial: The trial.
             is_of_before: Whether it is what was found before an edit, and keeps its form.
         """
-        with suppress(OutOfTimeError):
+        with suppress(OutOfBudgetError):
             if not is_of_before:
                 self._budget.allow(MORE_FOR_CONVENTIONS)
                 trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
@@ -79,7 +79,7 @@ class FinalForm:
         would hide behind a length that is a size of the model too.
         """
         # What the search has spent must not decide whether a mistake is found.
-        budget = Budget(_TRIES_OF_PROOFS, large=_TRIES_OF_PROOFS)
+        budget = Budget(self._runner.meter, _TRIES_OF_PROOFS, large=_TRIES_OF_PROOFS)
 
         def run(other: Trial) -> TrialOutcome | None:
             return self._strictly(other, budget)

@@ -52,6 +52,19 @@ def test_the_message_says_what_happened(message: WorkerDied, words: str) -> None
     assert (failure.code, failure.target, failure.location) == (DIED, "/project/net.py:Net", None)
 
 
+def test_a_search_that_the_time_limit_ends_is_no_warning() -> None:
+    failure = crash_failure(died(limit="time", stage="search"), request())
+    assert failure.message.endswith("did not finish within 10 s (stopped while searching arguments and inputs)")
+    assert failure.severity == "info"
+    assert failure.needs == "a recipe, since the search for one did not finish within 10 s"
+
+
+@pytest.mark.parametrize("fields", [{"limit": "time", "stage": "trace"}, {"limit": "memory", "stage": "search"}])
+def test_what_else_a_limit_ends_is_a_warning(fields: dict[str, Any]) -> None:
+    failure = crash_failure(died(**fields), request())
+    assert (failure.severity, failure.needs) == ("warning", None)
+
+
 def test_a_warning_is_not_the_last_output() -> None:
     failure = crash_failure(died(exit=3, stderr_tail=f"{WARNING}{WARNING}"), request())
     assert failure.message.endswith("exit code 3")

@@ -1,8 +1,10 @@
-"""Files with one class, ``Net``, for the search to make and feed."""
+"""Files with one class, ``Net``, for the search to make and feed, and models as people write them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +30,37 @@ class Base(nn.Module):
         return x * self.scale if hasattr(self, "scale") else x
 
 """
+_HEAD = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+_TEXTS = ("nothing_calls.txt", "in_a_hurry.txt")
+
+
+@dataclass(frozen=True)
+class Model:
+    wrong: str
+    sound: str
+
+    @property
+    def name(self) -> str:
+        """That of the last class, which uses the others."""
+        return self.sound.rpartition("\nclass ")[2].partition("(")[0]
+
+
+def _models() -> dict[str, Model]:
+    found = {}
+    for name in _TEXTS:
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        for part in text.split("\n== ")[1:]:
+            title, _, body = part.partition("\n")
+            found[title.partition(":")[0]] = Model(_without(body, "+"), _without(body, "-"))
+    return found
+
+
+def _without(body: str, mark: str) -> str:
+    return _HEAD + "".join(f"{line[1:]}\n" for line in body.splitlines() if not line.startswith(mark))
+
+
+MODELS = _models()
+"""The models of both tables, each with its mistake and without, by title."""
 
 
 def constructed(signature: str, body: str) -> str:

@@ -120,8 +120,8 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         "return self.conv(self.rnn(x)[0])",
     ),
     "scores of heads whose axes are in another order": (
-        ("dim, heads=4", _GUESSED_HEADS, "x", _GUESSED_SPLIT.format(1, 2)),
-        ("dim, heads=4", _GUESSED_HEADS, "x", _GUESSED_SPLIT.format(2, 3)),
+        ("dim, heads", _GUESSED_HEADS, "x", _GUESSED_SPLIT.format(1, 2)),
+        ("dim, heads", _GUESSED_HEADS, "x", _GUESSED_SPLIT.format(2, 3)),
         "return q @ k.transpose(1, 2)",
     ),
     "weights of channels without the axes of the edges": (

@@ -6,8 +6,6 @@ They were written before the search was tried with them, in ``nothing_calls.txt`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +13,9 @@ import pytest
 from fxlsp.report.code_records import Severity
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.report import Report
+from tests.tracing.search.frames import MODELS
 
-_HEAD = "import math\n\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 _HERE = "# here"
-_TEXTS = ("nothing_calls.txt", "in_a_hurry.txt")
 _MAY_WORK = frozenset(
     {
         "graph network",  # with equal widths
@@ -31,34 +28,6 @@ _MAY_WORK = frozenset(
     }
 )
 """Models that run with other arguments or inputs, or for which the opposite is not proven."""
-
-
-@dataclass(frozen=True)
-class Model:
-    wrong: str
-    sound: str
-
-    @property
-    def name(self) -> str:
-        """That of the last class, which uses the others."""
-        return self.sound.rpartition("\nclass ")[2].partition("(")[0]
-
-
-def _models() -> dict[str, Model]:
-    found = {}
-    for name in _TEXTS:
-        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for part in text.split("\n== ")[1:]:
-            title, _, body = part.partition("\n")
-            found[title.partition(":")[0]] = Model(_without(body, "+"), _without(body, "-"))
-    return found
-
-
-def _without(body: str, mark: str) -> str:
-    return _HEAD + "".join(f"{line[1:]}\n" for line in body.splitlines() if not line.startswith(mark))
-
-
-MODELS = _models()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MODELS if kind not in _MAY_WORK])

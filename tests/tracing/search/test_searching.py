@@ -10,25 +10,25 @@ from typing import Any
 import pytest
 
 from fxlsp.tracing.search.priors.written import written_inputs
-from fxlsp.tracing.search.trials.budget import LARGE, Budget, OutOfTimeError
+from fxlsp.tracing.search.trials.budget import LARGE, Budget, OutOfBudgetError, WorkMeter
 from fxlsp.tracing.search.trials.values import Group, Open, Size, Tensor, Text, Trial, changed, part_at
 from tests.tracing.search.frames import asked
 
 
 def test_no_more_tries_begin_than_the_budget_has() -> None:
-    budget = Budget(tries=3, milliseconds=1e6)
+    budget = Budget(tries=3)
     assert [budget.begin_try() for _ in range(4)] == [True, True, True, False]
     assert budget.tries == 3
 
 
-def test_a_model_whose_first_tries_take_all_the_time_has_a_few() -> None:
-    budget = Budget(milliseconds=0)
+def test_a_model_whose_first_tries_take_all_the_work_has_a_few() -> None:
+    budget = Budget(work=0)
     assert [budget.begin_try() for _ in range(LARGE + 1)] == [True] * LARGE + [False]
 
 
 def test_a_try_that_computes_for_ever_is_ended() -> None:
-    with pytest.raises(OutOfTimeError):
-        compute_for_ever(Budget(milliseconds=1))
+    with pytest.raises(OutOfBudgetError):
+        compute_for_ever(Budget(WorkMeter(seconds=0.001)))
 
 
 def compute_for_ever(budget: Budget) -> None:

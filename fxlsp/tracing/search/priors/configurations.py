@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from ...model.loading.lazy_module import WorkspaceModule, execution_behind
-from ..trials.budget import OutOfTimeError
+from ..trials.budget import OutOfBudgetError
 from ..trials.values import Group, Guess, Text
 from .class_body import is_torchs, tree_of
 from .configuration_files import sections_with
@@ -231,7 +231,7 @@ class _Available:
             parameters = inspect.signature(function).parameters.values()
             if all(each.default is not each.empty or each.kind in kinds for each in parameters):
                 yield from _of_object(function(), name, Text(f"{name}()"))
-        except OutOfTimeError:
+        except OutOfBudgetError:
             raise
         except BaseException:
             # Any function of the user's, of which nothing but the name says that it returns a configuration.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..trials.budget import OutOfTimeError
+from ..trials.budget import OutOfBudgetError
 from .class_body import is_torchs, tree_of
 
 _OF_DICTS = frozenset(dir(dict))
@@ -195,7 +195,7 @@ def function_of(target: Any) -> FunctionType | None:
 def loaded_value(module: ModuleType, name: str) -> Any:
     try:
         return getattr(module, name)
-    except OutOfTimeError:
+    except OutOfBudgetError:
         raise
     except BaseException:
         # A statement of the user's that fails, or ends: what it should have bound is not available.

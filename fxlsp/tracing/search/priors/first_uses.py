@@ -20,7 +20,7 @@ from ...model.building.fake_tensors import OnCpu
 from ...model.building.forward_entry import forward_entry
 from ...model.locations.bytecode.instructions import instruction_of
 from ...model.locations.bytecode.opcodes import unpacked_variables
-from ..trials.budget import OutOfTimeError
+from ..trials.budget import OutOfBudgetError
 from ..trials.values import Group, Tensor
 from .layers import image_sizes, input_of, rank_of, spatial
 from .tables import (
@@ -89,7 +89,7 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
     try:
         with OnCpu():
             tracer.trace(model)
-    except OutOfTimeError:
+    except OutOfBudgetError:
         raise
     except BaseException:
         # What was recorded so far is all that is asked for. SystemExit too: it ends the user's code, not this process.

@@ -8,7 +8,7 @@ from ...isolation.torch_private import WITHOUT_DATA
 from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.own_mistakes import is_own_mistake, waits_for_attribute
 from ..evidence import TargetFacts
-from ..trials.budget import Budget, OutOfTimeError
+from ..trials.budget import WORK, Budget, OutOfBudgetError
 from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
 from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_batch, with_moved_batch
@@ -19,7 +19,7 @@ from .proof import contradicts_itself, fails_without_inputs, of_other_ranks
 from .stated_images import condition_of_stated_image, with_stated_image
 from .transpositions import weight_without_transposition
 
-_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
+_TRIES_OF_PROOF, _WORK_OF_PROOF = 120, 3 * WORK // 2
 _TRIES_OF_LARGE_PROOF = 48
 """Tries of the proof of a large model. Most take no time, since its first layer refuses them."""
 
@@ -50,7 +50,7 @@ class ModelFaults:
         is_varied = is_given or self._is_made_by_numbers(trial, outcome)
         if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
             return None
-        budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
+        budget = Budget(self._runner.meter, _TRIES_OF_PROOF, _WORK_OF_PROOF, _TRIES_OF_LARGE_PROOF)
 
         def run(other: Trial) -> TrialOutcome | None:
             return self._run_to_the_end(other) if budget.begin_try() else None
@@ -58,7 +58,7 @@ class ModelFaults:
         def run_without_data(other: Trial) -> TrialOutcome | None:
             return self._runner.run(other, is_strict=True) if budget.begin_try() else None
 
-        with suppress(Exception, OutOfTimeError), budget.enforced():
+        with suppress(Exception, OutOfBudgetError), budget.enforced():
             places, outcome = self._facts.places, run(trial) or outcome
             if is_given and fails_without_inputs(trial, outcome, run, places):
                 return trial

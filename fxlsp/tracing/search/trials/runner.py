@@ -31,7 +31,7 @@ from ...model.capture.costs import (
 )
 from ...model.locations.source_map import SourceMap
 from .acceptance import InputAcceptance
-from .budget import OutOfTimeError
+from .budget import ELEMENTS_OF_WORK, MODULES_OF_WORK, SECONDS, WORK_WITH_DATA, OutOfBudgetError, WorkMeter, work_of
 from .duck import DuckUse, DuckValue, duck_value
 from .values import INIT, INPUTS, RESULT, Group, Guess, Open, Path, Progress, Tensor, Trial
 from .weight_sizes import WeightSizes
@@ -102,6 +102,8 @@ class RunConditions:
     """Whether the model is made with data, since it cannot be made without."""
     sizes: Sizes = ANY_SIZES
     """Those that the user wants to see."""
+    seconds: float = SECONDS
+    """Processor time at which a search ends that never comes to an operation of torch's."""
 
 
 PartGuesser = Callable[[Open, str], Guess]
@@ -120,12 +122,14 @@ class _Made(NamedTuple):
 class TrialRunner:
     """Runs the trials of one target, and remembers the models that they construct."""
 
-    def __init__(self, module: ModuleType, conditions: RunConditions, part: PartGuesser) -> None:
+    def __init__(self, module: ModuleType, conditions: RunConditions, part: PartGuesser, meter: WorkMeter) -> None:
         self._module = module
         self._mode = conditions.mode
         self._places = conditions.places
         self._real_tensors = conditions.real_tensors
         self._part = part
+        self.meter = meter
+        """Counts the work of all runs."""
         self._models: dict[Guess, _Made] = {}
         self._failed: tuple[Guess, TrialOutcome] | None = None
         """The last that could not be constructed: it is asked for again when it is to be run."""
@@ -166,6 +170,7 @@ class TrialRunner:
             outcome.error = _checked(error)
             outcome.progress = (0, constructions.count)
             self._failed = trial.init, outcome
+        self.meter.count(constructions.count // MODULES_OF_WORK)
         outcome.uses = realised.uses
         return outcome
 
@@ -197,12 +202,10 @@ class TrialRunner:
     def run_with_data(self, trial: Trial) -> TrialOutcome | None:
         """Run a concrete trial with data; None if its model is too large for that."""
         model, given = self.construct(trial).model, trial.inputs
-        if (
-            model is None
-            or given is None
-            or sum(each.numel() for each in module_tree.parameters(model)) > _MOST_ELEMENTS
-        ):
+        elements = 0 if model is None else sum(each.numel() for each in module_tree.parameters(model))
+        if model is None or given is None or elements > _MOST_ELEMENTS:
             return None
+        self.meter.count(elements // ELEMENTS_OF_WORK)
         outcome, realised = TrialOutcome(), _Realised(self._module, self._part)
 
         def inputs() -> Any:
@@ -218,7 +221,8 @@ class TrialRunner:
     ) -> None:
         """Call ``outcome.model`` with the inputs inside ``modes``, and note how far that goes."""
         has_data = not modes
-        watch = _Watch(is_strict=has_data or any(isinstance(mode, OperatorCosts) for mode in modes))
+        is_strict = has_data or any(isinstance(mode, OperatorCosts) for mode in modes)
+        watch = _Watch(self.meter, WORK_WITH_DATA if has_data else 1, is_strict)
         try:
             seed()
             args, kwargs = inputs()
@@ -241,7 +245,7 @@ class TrialRunner:
 
 def _checked(error: BaseException) -> BaseException:
     """Return ``error`` if the user's code raised it, and not the budget."""
-    if isinstance(error, OutOfTimeError):
+    if isinstance(error, OutOfBudgetError):
         raise error
     return error
 
@@ -300,8 +304,11 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
 class _Watch(TorchFunctionMode):
     """Counts the calls of torch's functions that return, and notes the one that raises."""
 
-    def __init__(self, is_strict: bool) -> None:
+    def __init__(self, meter: WorkMeter, cost: int, is_strict: bool) -> None:
+        """``cost`` is the work of one call."""
         super().__init__()
+        self._meter = meter
+        self._cost = cost
         self.is_strict = is_strict
         self.count = 0
         self.failing: TorchCall | None = None
@@ -317,6 +324,7 @@ class _Watch(TorchFunctionMode):
         if func == _SET_DATA and _takes_data_away(*args):
             return None
         run, name = _normalised if func is torch.nn.functional.batch_norm else func, getattr(func, "__name__", "")
+        self._meter.count(self._cost * work_of(name, args))
         try:
             if self.is_strict:
                 require_features(name, args)
