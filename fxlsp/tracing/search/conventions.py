@@ -15,16 +15,18 @@ from dataclasses import dataclass, replace
 import torch
 
 from ..model import module_tree
-from .priors.tables import ARGUMENT_SIZES, BATCH, CHANNEL_COUNT, COLOURS, IDS, POOL, SEQUENCE, VALUES
+from .priors.tables import ARGUMENT_SIZES, BATCH, CHANNEL_COUNT, COLOURS, FEATURE, IDS, POOL, SEQUENCE, VALUES
 from .trials.values import (
     Path,
     Size,
     Tensor,
+    Text,
     Trial,
     changed,
     init_numbers,
     input_tensors,
     is_item,
+    leaves,
     name_of,
     number_of,
     with_dimension,
@@ -53,9 +55,13 @@ def breaches(trial: Trial) -> int:
 
 
 def is_degenerate(trial: Trial) -> bool:
-    """Return whether sizes are equal or 1 that nobody would choose so: a wrong model may run with these alone."""
-    return trial.uniform > 0 or any(
-        number_of(part) == 1 and _is_larger_by_default(name_of(path)) for path, part in init_numbers(trial)
+    """Return whether sizes are equal, 1 or None that nobody would choose so: a wrong model may run with these alone."""
+    of_one = (path for path, part in init_numbers(trial) if number_of(part) == 1)
+    without = (path for path, part in leaves(trial) if path[0] == "init" and part == Text("None"))
+    return (
+        trial.uniform > 0
+        or any(_is_larger_by_default(name_of(path)) for path in of_one)
+        or any(FEATURE.fullmatch(name_of(path)) for path in without)
     )
 
 
