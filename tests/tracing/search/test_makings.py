@@ -475,10 +475,7 @@ def test_an_argument_that_may_be_anything_is_found_by_its_name(worker: Any, writ
 def test_no_flag_is_flipped_to_get_round_a_mistake(worker: Any, write: Callable[..., str]) -> None:
     text = body("def __init__(self, width, normed=True):\nif normed: self.norm = nn.LayerNorm(width, colour=1)")
     failure = Failure.from_json(worker.answer(write(text) + ":Net")["failure"])
-    assert (
-        failure.message
-        == "cannot build Net: TypeError: LayerNorm.__init__() got an unexpected keyword argument 'colour'"
-    )
+    assert failure.message.endswith("LayerNorm.__init__() got an unexpected keyword argument 'colour'")
 
 
 def test_a_building_block_of_the_file_is_handed_in_where_its_attributes_are_read(
