@@ -246,34 +246,6 @@ def test_a_text_that_indexes_a_list_of_layers_is_an_error(
     assert report.recipe.inputs is not None
 
 
-_POSITIONS = (
-    "self.fc = nn.Linear(dim, 8)\nself.table = torch.zeros({}, dim)\nself.table[:, ::2] = torch.arange(64){} * {}"
-)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "made", "is_certain"),
-    [
-        ("dim=32", _POSITIONS.format(64, "[None, :]", "torch.ones(16, 1)"), True),
-        ("dim", _POSITIONS.format(64, "[None, :]", "torch.ones(16, 1)"), False),
-        ("dim=32", 'self.fc = nn.Linear(dim, 8)\nself.fc.load_state_dict({"weight": torch.zeros(2, 2)})', False),
-        ("dim=32", 'raise RuntimeError("no such device")', False),
-    ],
-    ids=["sizes of two tensors", "by a guessed number", "weights of another model", "what a machine lacks"],
-)
-def test_sizes_that_do_not_fit_in_a_constructor_are_an_error_if_no_number_is_guessed(
-    arguments: str, made: str, is_certain: bool, worker: Any, write: Callable[..., str]
-) -> None:
-    answer = worker.answer(write(net(arguments, made, "x", "return self.fc(x)")) + ":Net")
-    assert answer["type"] == "failure"
-    assert Failure.from_json(answer["failure"]).is_certain == is_certain
-
-
-def test_a_constructor_whose_sizes_fit_is_sound(worker: Any, write: Callable[..., str]) -> None:
-    text = net("dim=32", _POSITIONS.format(64, "[:, None]", "torch.ones(16)"), "x", "return self.fc(x)")
-    assert not [each for each in worker.report(write(text) + ":Net").problems if each.severity in ("error", "warning")]
-
-
 _FEED_FORWARD = """self.attn = nn.MultiheadAttention(32, 4, batch_first=True)
 self.up, self.down = nn.Linear(32, 80), nn.Linear({}, 32)"""
 _ATTENDED = "y, _ = self.attn(x, x, x, attn_mask=mask)\nreturn self.down(self.up(x + y))"

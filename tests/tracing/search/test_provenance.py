@@ -124,10 +124,6 @@ WRONG: dict[str, tuple[_Net, _Net]] = {
             "def half(x):\n    return x * 0.5\nreturn self.conv(half(self.conv(x)))",
         ),
     ),
-    "a normalisation of images behind a convolution of sequences": (
-        ("", "self.conv, self.norm = nn.Conv1d(3, 24, 1), nn.BatchNorm2d(24)", "x", "return self.norm(self.conv(x))"),
-        ("", "self.conv, self.norm = nn.Conv1d(3, 24, 1), nn.BatchNorm1d(24)", "x", "return self.norm(self.conv(x))"),
-    ),
     "a recurrent layer of maps": (
         (
             "",
@@ -224,6 +220,12 @@ FAULTLESS: dict[str, _Net] = {
         "x, whole=None",
         _TWO_OR_THREE,
     ),
+    "a squeezed width of the constructor's": (
+        "out_dim",
+        "self.fc, self.norm = nn.Linear(8, out_dim), nn.BatchNorm2d(3)",
+        "x",
+        "b, c, h, w, d = x.shape\nreturn self.norm(self.fc(x).squeeze(-1))",
+    ),
     "a normalisation that an input of another rank fits": (
         "",
         "self.fc, self.norm = nn.Linear(24, 8), nn.BatchNorm2d(8)",
@@ -262,6 +264,31 @@ def test_its_mended_twin_has_no_error(what: str, worker: Any, write: Callable[..
 @pytest.mark.parametrize("what", FAULTLESS)
 def test_what_another_guess_mends_is_no_error(what: str, worker: Any, write: Callable[..., str]) -> None:
     assert not _accusations(worker.answer(write(net(*FAULTLESS[what])) + ":Net"))
+
+
+@pytest.mark.parametrize(
+    ("made", "run"),
+    [
+        pytest.param(
+            "self.fc, self.rnn = nn.Linear(40, 32), nn.LSTM(32, 64, batch_first=True)",
+            "b, c, t, f = x.shape\nx = self.fc(x)\nif c == 1: x = x[:, 0]\nreturn self.rnn(x)[0]",
+            id="one channel goes",
+        ),
+        pytest.param(
+            "self.norm = nn.BatchNorm1d(32)",
+            "parts = x.unbind(1)\nx = torch.stack(parts, 1) if x.size(1) > 1 else parts[0]\nreturn self.norm(x)",
+            id="one part is not stacked",
+        ),
+        pytest.param(
+            "self.fc, self.norm = nn.Linear(256, 256), nn.BatchNorm3d(3)",
+            "x = self.fc(x)\nif x.size(2) >= 512: x = x.unflatten(2, (-1, 256))\nreturn self.norm(x)",
+            id="a large map is cut",
+        ),
+    ],
+)
+def test_a_rank_that_hangs_on_a_size_is_no_error(made: str, run: str, worker: Any, write: Callable[..., str]) -> None:
+    answer = worker.answer(write(net("", made, "x", run)) + ":Net")
+    assert not [each for each in _accusations(answer) if each.code.startswith("FX4")]
 
 
 def _accusations(answer: Any) -> list[Any]:

@@ -7,6 +7,7 @@ torchvision's 80 classification models can be built, with this mixture all of th
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -241,6 +242,8 @@ class CopiesOfFakes(TorchFunctionMode):
         tensor, memo = args
         if id(tensor) not in memo:
             copied = tensor.detach().clone()
-            is_weight = isinstance(tensor, torch.nn.Parameter)
-            memo[id(tensor)] = torch.nn.Parameter(copied, tensor.requires_grad) if is_weight else copied
+            if isinstance(tensor, torch.nn.Parameter):
+                copied = torch.nn.Parameter(copied)
+            memo[id(tensor)] = copied.requires_grad_(tensor.requires_grad)
+            vars(copied).update(copy.deepcopy(vars(tensor), memo))
         return memo[id(tensor)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from traceback import walk_tb
@@ -22,16 +21,7 @@ from ....report.problems import Failure
 from ..locations.class_text import Method, code_of, methods_of
 from ..locations.code_origin import is_torch
 from ..locations.source_map import SourceMap
-from .failures import text_of
 from .local_variables import meant_attributes
-
-_SIZES_OF_TENSORS = re.compile(
-    r"The (expanded )?size of (the )?tensor|shape '\[[\d, -]+\]' is invalid for input|mat1 and mat2 shapes"
-    r"|Sizes of tensors must match|stack expects each tensor"
-)
-"""What torch says first about sizes of tensors that do not fit. Weights that are loaded are refused in other words."""
-_NO_SIZE = re.compile(r"\(0\)|\bsize 0\b|\[0\b|, 0\b|-1\b")
-"""A size in such a message that is often a placeholder: none, or one that follows from the others."""
 
 
 def constructor_mistake(failure: Failure, error: BaseException, source_map: SourceMap) -> Failure:
@@ -55,12 +45,9 @@ def constructor_mistake(failure: Failure, error: BaseException, source_map: Sour
 def is_refused_by_layer(error: BaseException) -> bool:
     """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
 
-    Or whether tensors that a constructor makes do not fit one another, such as halves of a table of positions.
     What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
     with other arguments. So may a number that is no size: it is often a placeholder.
     """
-    if isinstance(error, RuntimeError) and _SIZES_OF_TENSORS.match(text_of(error)) is not None:
-        return _NO_SIZE.search(text_of(error)) is None
     if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
         return False
     *_, (frame, _) = walk_tb(error.__traceback__)

@@ -6,13 +6,11 @@ import math
 import re
 from fractions import Fraction
 from itertools import zip_longest
-from traceback import walk_tb
 
 import torch
 
 from ...model.capture.costs import MixedTypesError
 from ...model.diagnosis.failures import text_of
-from ...model.locations.code_origin import is_torch
 from ..evidence import unpacked_names
 from ..rules.ranks_dtypes import PRODUCTS, is_of_wrong_rank
 from ..rules.sizes import BROADCASTING, misfit_of
@@ -56,7 +54,7 @@ def reasons_of(outcome: TrialOutcome) -> frozenset[object]:
         return frozenset({(type(error), text_of(error))})
     if call is None:
         is_unpacked = isinstance(error, ValueError) and unpacked_names(text_of(error), starred=True) is not None
-        return frozenset({text_of(error)}) if is_unpacked or _is_rank_of_layer(outcome) else frozenset()
+        return frozenset({text_of(error)}) if is_unpacked else frozenset()
     if outcome.refuses_inputs:
         # An input may be something else than a tensor, such as the dict whose keys are asked for.
         return frozenset()
@@ -87,33 +85,13 @@ def is_of_wrong_type(outcome: TrialOutcome) -> bool:
 
 
 def is_of_ranks(outcome: TrialOutcome) -> bool:
-    """Return whether tensors of several ranks are joined, or a dimension does not exist: no size changes that.
-
-    Nor does it where a layer looks at the rank before it calls a function.
-    """
+    """Return whether tensors of several ranks are joined, or a dimension does not exist: no size changes that."""
     call = outcome.failing
-    if _is_rank_of_layer(outcome):
-        return True
     if isinstance(outcome.error, IndexError) and _BEYOND.search(text_of(outcome.error)):
         return True
     if call is None or call.name.strip("_") not in _JOINING:
         return False
     return len({tensor.dim() for tensor in call.taken}) > 1
-
-
-def _is_rank_of_layer(outcome: TrialOutcome) -> bool:
-    """Return whether a layer of torch refuses a rank, in words such as "expected 4D input (got 3D input)".
-
-    Not where a dimension was squeezed, which it is only where its size is 1.
-    """
-    error = outcome.error
-    if outcome.weight_sizes is None or outcome.weight_sizes.has_squeezed:
-        return False
-    if not isinstance(error, ValueError) or error.__traceback__ is None or outcome.refuses_inputs:
-        return False
-    *_, (frame, _) = walk_tb(error.__traceback__)
-    is_layer = isinstance(frame.f_locals.get("self"), torch.nn.Module) and is_torch(frame.f_code.co_filename)
-    return is_layer and _RANK.search(text_of(error)) is not None
 
 
 def is_of_dtype(outcome: TrialOutcome) -> bool:

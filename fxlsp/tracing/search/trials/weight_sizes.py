@@ -56,8 +56,6 @@ class WeightSizes:
         self._activated: dict[int, torch.Tensor] = {}
         self._fitting: set[tuple[int, ...]] = set()
         """Shapes of weights that ``linear`` has taken."""
-        self.has_squeezed = False
-        """Whether the rank of a result follows a size that does not come from parameters."""
 
     def has_fitted(self, weight: torch.Tensor) -> bool:
         """Return whether ``linear`` took a weight of this shape before."""
@@ -86,9 +84,6 @@ class WeightSizes:
         ]
         if name == "linear" and len(operands) > 1:
             self._fitting.add(tuple(operands[1].shape))
-        if name == "squeeze":
-            is_fixed = len(args) > 1 and type(args[1]) is int and self.is_fixed(operands[0], args[1])
-            self.has_squeezed = self.has_squeezed or not is_fixed
         is_moved = name in _REARRANGING or name in _POINTWISE
         if name in _ACTIVATIONS or (is_moved and any(map(self.is_activated, operands))):
             self._activated.update((id(output), output) for output in outputs)
