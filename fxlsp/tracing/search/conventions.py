@@ -55,7 +55,7 @@ def breaches(trial: Trial) -> int:
 
 
 def is_degenerate(trial: Trial) -> bool:
-    """Return whether sizes are equal, 1 or None that nobody would choose so: a wrong model may run with these alone."""
+    """Return whether sizes are equal, 1 or None by an edit alone, so that a wrong model may run with them."""
     of_one = (path for path, part in init_numbers(trial) if number_of(part) == 1)
     without = (path for path, part in leaves(trial) if path[0] == "init" and part == Text("None"))
     return (
