@@ -245,5 +245,7 @@ class CopiesOfFakes(TorchFunctionMode):
             if isinstance(tensor, torch.nn.Parameter):
                 copied = torch.nn.Parameter(copied)
             memo[id(tensor)] = copied.requires_grad_(tensor.requires_grad)
-            vars(copied).update(copy.deepcopy(vars(tensor), memo))
+            # What every fake tensor has is there already: a copy of its mode would be another mode.
+            own = {name: value for name, value in vars(tensor).items() if name not in vars(copied)}
+            vars(copied).update(copy.deepcopy(own, memo))
         return memo[id(tensor)]
