@@ -107,6 +107,38 @@ def names_that_may_be_none(frames: Sequence[Line]) -> set[str]:
     }
 
 
+@lru_cache(maxsize=32)
+def follows_values(code: CodeType) -> bool:
+    """Return whether a condition in a function reads anything but attributes of its first parameter, and None.
+
+    What runs there may then be decided by a size. So it may where the text is not known.
+    """
+    owner, tree = code.co_varnames[:1], tree_of(code)
+    if not tree.body:
+        return True
+    branches = (node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp, ast.While)))
+    tests = [part for node in branches for part in _parts_of_condition(node.test)]
+    return any(not _is_of_owner(test, owner) for test in tests)
+
+
+def _parts_of_condition(test: ast.expr) -> Iterator[ast.expr]:
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _parts_of_condition(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _parts_of_condition(operand)
+        case ast.Compare() if _is_with_none(test):
+            pass
+        case _:
+            yield test
+
+
+def _is_of_owner(test: ast.expr, owner: tuple[str, ...]) -> bool:
+    names = [node.id for node in ast.walk(test) if isinstance(node, ast.Name)]
+    return all(name in owner for name in names) and not any(isinstance(node, ast.Call) for node in ast.walk(test))
+
+
 def _is_with_none(test: ast.Compare) -> bool:
     return any(isinstance(each, ast.Constant) and each.value is None for each in test.comparators)
 

@@ -126,9 +126,10 @@ class Search:
         if best is not None:
             is_furthest, best = best is self._furthest, self._without_unknowns(*best)
             proof = self._faults.proof_of(*best) or self._proof_of_furthest(best[1])
-            fails, is_taken = proof is not None, best[0].is_concrete and not best[1].refuses_inputs
-            if proof is not None and best[1].error is not None:
-                failing = tuple(self._facts.places.of_traceback(best[1].error))
+            behind = self._faults.proven_behind(best[0]) if proof is None else None
+            error = behind or best[1].error
+            fails, is_taken = (proof or behind) is not None, best[0].is_concrete and not best[1].refuses_inputs
+            failing = tuple(self._facts.places.of_traceback(error)) if fails and error is not None else ()
             shown = best[0] if proof is None or (self._furthest is not None and proof is self._furthest[0]) else proof
             if shown.inputs is not None and not shown.is_concrete:
                 # What is unknown is written ``…``, which is no recipe, and may be an object with methods of its own.
@@ -137,8 +138,7 @@ class Search:
             elif shown.inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = shown.init_text, shown.inputs.text
         error = None if self._furthest is None else self._furthest[1].error
-        cost = self._budget.tries, self._budget.work
-        notes = self._faults.only, self._final_form.sizes_note
+        cost, notes = (self._budget.tries, self._budget.work), (self._faults.only, self._final_form.sizes_note)
         return SearchResult(self._init, inputs, *cost, error, fails, *notes, dict(self._counts), failing)
 
     def _without_unknowns(self, trial: Trial, outcome: TrialOutcome) -> tuple[Trial, TrialOutcome]:

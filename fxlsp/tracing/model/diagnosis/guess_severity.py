@@ -68,8 +68,11 @@ def unproven(report: Report, target: ModelTarget) -> tuple[Problem, ...]:
     failing = [problem for problem in report.problems if problem.code in _RAISING and problem.location is not None]
     if lines.isdisjoint(_line_of(problem.location) for problem in failing):
         return _behind_a_failure(report)
+    exactly = {problem.location for problem in failing}.intersection(target.failing)
+    # Another operation in the line of the one that is proven is as open as one in another line.
+    lines -= {_line_of(place) for place in exactly}
     doubted = (each for each in failing if each.code == OPERATION_FAILS and not is_of_none(each.message))
-    return tuple(each for each in doubted if _line_of(each.location) not in lines)
+    return tuple(each for each in doubted if each.location not in exactly and _line_of(each.location) not in lines)
 
 
 def _line_of(place: Location | None) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ from ...model.locations.source_map import SourceMap
 from ..evidence import own_frames
 from ..trials.runner import TrialOutcome
 from ..trials.values import Path, Size, Tensor, Trial, leaves
-from .reasons import is_of_dtype, is_of_weights, is_of_wrong_type, reasons_of, unfit_sizes
+from .reasons import is_of_code, reasons_of, unfit_sizes
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -39,7 +39,7 @@ class Effects:
         self.is_repeated = False
         """Whether any trial failed in the same place."""
         self._refusing: Places = frozenset()
-        self.is_of_code = is_of_weights(outcome) or is_of_wrong_type(outcome) or is_of_dtype(outcome)
+        self.is_of_code = is_of_code(outcome)
         """Whether what does not fit comes from parameters, or is of a type that no size changes."""
 
     def is_the_same_error(self, trial: Trial) -> bool:

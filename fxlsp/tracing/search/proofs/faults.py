@@ -7,7 +7,8 @@ from contextlib import suppress
 from ...isolation.torch_private import WITHOUT_DATA
 from ...model.diagnosis.failures import text_of
 from ...model.diagnosis.own_mistakes import is_own_mistake, waits_for_attribute
-from ..evidence import TargetFacts
+from ..conditions import follows_values
+from ..evidence import TargetFacts, own_frames
 from ..trials.budget import WORK, Budget, OutOfBudgetError
 from ..trials.runner import TrialOutcome, TrialRunner
 from ..trials.values import Text, Trial
@@ -16,6 +17,7 @@ from .effects import Run, place_of
 from .flattening import condition_of_maps
 from .listed_inputs import may_be_listed
 from .proof import contradicts_itself, fails_without_inputs, of_other_ranks
+from .reasons import is_of_code
 from .stated_images import condition_of_stated_image, with_stated_image
 from .transpositions import weight_without_transposition
 
@@ -50,7 +52,7 @@ class ModelFaults:
         is_varied = is_given or self._is_made_by_numbers(trial, outcome)
         if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
             return None
-        budget = Budget(self._runner.meter, _TRIES_OF_PROOF, _WORK_OF_PROOF, _TRIES_OF_LARGE_PROOF)
+        budget = self._budget_of_proof()
 
         def run(other: Trial) -> TrialOutcome | None:
             return self._run_to_the_end(other) if budget.begin_try() else None
@@ -78,6 +80,32 @@ class ModelFaults:
             )
             return trial if is_failing else other
         return None
+
+    def proven_behind(self, trial: Trial) -> BaseException | None:
+        """Return an error behind linear layers that fit no input, which comes whatever these layers are given.
+
+        Sizes of layers that do not fit, or a value of a wrong type. None without one.
+        """
+        if not trial.is_concrete or trial.inputs is None:
+            return None
+        budget, places = self._budget_of_proof(), self._facts.places
+
+        def run(other: Trial) -> TrialOutcome | None:
+            return self._runner.run(other, is_strict=True, is_past_unfit=True) if budget.begin_try() else None
+
+        with suppress(Exception, OutOfBudgetError), budget.enforced():
+            outcome = run(trial)
+            if outcome is None or outcome.error is None or not is_of_code(outcome):
+                return None
+            # No run has the size that the layer takes: nothing else may decide which way it goes.
+            codes = [frame.f_code for frame, _ in own_frames(outcome.error.__traceback__, places)]
+            is_varied = self.is_given(trial) or self._is_made_by_numbers(trial, outcome)
+            if is_varied and not any(map(follows_values, codes)):
+                return outcome.error if contradicts_itself(trial, outcome, run, places) else None
+        return None
+
+    def _budget_of_proof(self) -> Budget:
+        return Budget(self._runner.meter, _TRIES_OF_PROOF, _WORK_OF_PROOF, _TRIES_OF_LARGE_PROOF)
 
     def is_conditional(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether the model of a failed trial runs under one condition alone, which is its mistake.

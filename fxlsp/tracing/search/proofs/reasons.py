@@ -119,6 +119,11 @@ def is_of_weights(outcome: TrialOutcome) -> bool:
     return any(isinstance(each, torch.nn.Parameter) for each in others)
 
 
+def is_of_code(outcome: TrialOutcome) -> bool:
+    """Return whether what does not fit comes from parameters, or is of a type that no size changes."""
+    return is_of_weights(outcome) or is_of_wrong_type(outcome) or is_of_dtype(outcome)
+
+
 def _shapes_unfit(outcome: TrialOutcome) -> frozenset[object]:
     """Return which elements or sizes do not fit a shape that is written in the call."""
     call = outcome.failing

@@ -174,12 +174,13 @@ class TrialRunner:
         outcome.uses = realised.uses
         return outcome
 
-    def run(self, trial: Trial, is_strict: bool = False) -> TrialOutcome:
+    def run(self, trial: Trial, is_strict: bool = False, is_past_unfit: bool = False) -> TrialOutcome:
         """Construct the model, and call it.
 
         Args:
             trial: What the model is made with and given.
             is_strict: Whether operations fail that fake tensors accept and data do not.
+            is_past_unfit: Whether a strict run goes on behind linear layers that take no input of this shape.
         """
         outcome = self.construct(trial)
         if outcome.model is None or trial.inputs is None:
@@ -192,7 +193,8 @@ class TrialRunner:
             )
             return tree_map(lambda item: as_fake(self._mode, item), arguments)
 
-        self._run(trial, outcome, inputs, *((self._mode, OperatorCosts()) if is_strict else (self._mode,)))
+        modes = (self._mode, OperatorCosts()) if is_strict else (self._mode,)
+        self._run(trial, outcome, inputs, *modes, is_past_unfit=is_past_unfit)
         if isinstance(outcome.error, MixedTypesError) and outcome.failing is not None and outcome.failing.is_autocast:
             # Whether its types are allowed is known on the device that it is for.
             return self.run(trial)
@@ -217,12 +219,17 @@ class TrialRunner:
         return outcome
 
     def _run(
-        self, trial: Trial, outcome: TrialOutcome, inputs: Callable[[], Any], *modes: AbstractContextManager[Any]
+        self,
+        trial: Trial,
+        outcome: TrialOutcome,
+        inputs: Callable[[], Any],
+        *modes: AbstractContextManager[Any],
+        is_past_unfit: bool = False,
     ) -> None:
         """Call ``outcome.model`` with the inputs inside ``modes``, and note how far that goes."""
         has_data = not modes
         is_strict = has_data or any(isinstance(mode, OperatorCosts) for mode in modes)
-        watch = _Watch(self.meter, WORK_WITH_DATA if has_data else 1, is_strict)
+        watch = _Watch(self.meter, WORK_WITH_DATA if has_data else 1, is_strict, is_past_unfit)
         try:
             seed()
             args, kwargs = inputs()
@@ -304,12 +311,13 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
 class _Watch(TorchFunctionMode):
     """Counts the calls of torch's functions that return, and notes the one that raises."""
 
-    def __init__(self, meter: WorkMeter, cost: int, is_strict: bool) -> None:
-        """``cost`` is the work of one call."""
+    def __init__(self, meter: WorkMeter, cost: int, is_strict: bool, is_past_unfit: bool) -> None:
+        """``cost`` is the work of one call; the others as in :meth:`TrialRunner.run`."""
         super().__init__()
         self._meter = meter
         self._cost = cost
         self.is_strict = is_strict
+        self._is_past_unfit = is_past_unfit
         self.count = 0
         self.failing: TorchCall | None = None
         self.acceptance = InputAcceptance(())
@@ -330,8 +338,12 @@ class _Watch(TorchFunctionMode):
                 require_features(name, args)
             result = run(*args, **(kwargs or {}))
         except BaseException:
-            self.failing = TorchCall(name, args, kwargs or {}, is_autocast())
-            raise
+            known = self.weight_sizes if self._is_past_unfit else None
+            fitting = None if known is None else known.as_if_fitting(name, args)
+            if fitting is None:
+                self.failing = TorchCall(name, args, kwargs or {}, is_autocast())
+                raise
+            result = fitting
         self.count += 1
         self.is_lenient = self.is_lenient or may_be_accepted_by_fakes_alone(name, args, kwargs or {})
         self.acceptance.note((args, kwargs), result)

@@ -69,6 +69,22 @@ class WeightSizes:
         """Return whether the size of a dimension, also one counted from the last, comes from parameters."""
         return dimension % max(tensor.dim(), 1) in self._of(tensor)
 
+    def as_if_fitting(self, name: str, args: tuple[Any, ...]) -> torch.Tensor | None:
+        """Return what ``linear``, which refused ``args``, would return for as many features as its weight takes.
+
+        Only where the features of the operand depend on an input, as those of a flattened map do: what a layer before
+        has made fits no better with other inputs. None for any other call.
+        """
+        if name != "linear" or len(args) < 2:
+            return None
+        operand, weight = args[:2]
+        if not isinstance(operand, torch.Tensor) or not isinstance(weight, torch.nn.Parameter) or weight.dim() != 2:
+            return None
+        is_of_input = operand.dim() > 0 and not self.is_fixed(operand, -1)
+        if not is_of_input or operand.dtype != weight.dtype or operand.shape[-1] == weight.shape[1]:
+            return None
+        return operand.new_empty((*operand.shape[:-1], weight.shape[0]))
+
     def note(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
         """Note that a function of torch's took ``args`` and returned ``result``.
 
