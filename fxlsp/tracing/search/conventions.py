@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from ..model import module_tree
+from ..model.locations.class_text import codes_within
 from .priors.tables import ARGUMENT_SIZES, BATCH, CHANNEL_COUNT, COLOURS, FEATURE, IDS, POOL, SEQUENCE, VALUES
 from .trials.values import (
     Path,
@@ -78,7 +79,8 @@ def is_without_layers(model: torch.nn.Module) -> bool:
     if layers or any(True for _ in module_tree.parameters(model)) or any(map(_holds_module, unregistered)):
         return False
     makers = [vars(kind).get("__init__") for kind in type(model).__mro__ if kind is not torch.nn.Module]
-    names = {name for maker in makers if inspect.isfunction(maker) for name in maker.__code__.co_names}
+    codes = (each for maker in makers if inspect.isfunction(maker) for each in codes_within(maker.__code__))
+    names = {name for code in codes for name in code.co_names}
     kinds = [getattr(torch.nn, name, None) for name in names]
     return any(inspect.isclass(kind) and issubclass(kind, torch.nn.Module) for kind in kinds if kind not in _NO_LAYERS)
 

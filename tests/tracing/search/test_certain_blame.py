@@ -275,12 +275,17 @@ def test_an_optional_mask_that_layers_alone_are_given_excuses_no_width(
         ("return torch.matmul(self.fc(x))", ["FX403"]),
         ("return torch.matmul(self.fc(x), self.fc.weight)", []),
         ("return torch.matmul(self.fc(x), *weights)", []),
+        ("return F.normalize(self.fc(x), axis=1)", ["FX403"]),
+        ("return F.max_pool1d(self.fc(x), kernel=2)", ["FX403"]),
+        ("return torch.stack([self.fc(x)], axes=1)", ["FX403"]),
+        ("return F.normalize(self.fc(x), **options)", []),
+        ("try:\n    return F.normalize(self.fc(x), axis=1)\nexcept TypeError:\n    return F.normalize(self.fc(x))", []),
     ],
 )
-def test_a_function_of_torch_without_an_argument_that_it_needs_is_an_error(
+def test_a_function_of_torch_without_an_argument_or_with_one_that_it_does_not_have_is_an_error(
     run: str, codes: list[str], worker: Any, write: Callable[..., str]
 ) -> None:
-    report = worker.report(write(net("", "self.fc = nn.Linear(8, 4)", "x, *weights", run)) + ":Net")
+    report = worker.report(write(net("", "self.fc = nn.Linear(8, 4)", "x, *weights, **options", run)) + ":Net")
     assert [each.code for each in report.problems if each.severity == "error" and each.code[2] == "4"] == codes
 
 

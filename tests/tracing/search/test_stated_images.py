@@ -43,7 +43,37 @@ WRONG: dict[str, tuple[_Net, _Net, str]] = {
         _FLATTENED,
     ),
 }
+_BY_PATCH = (
+    "self.patch, self.token = nn.Conv2d(3, 24, patch, patch), nn.Parameter(torch.zeros(1, 1, 24))\n"
+    "self.table = nn.Parameter(torch.zeros(1, {}, 24))"
+)
+GUESSED: dict[str, tuple[_Net, _Net, str]] = {
+    "a guessed edge without a place for the class token": (
+        ("img_size, patch", _BY_PATCH.format("(img_size // patch) ** 2"), "x", _WITH_TOKEN),
+        ("img_size, patch", _BY_PATCH.format("(img_size // patch) ** 2 + 1"), "x", _WITH_TOKEN),
+        "return x + self.table",
+    ),
+    "a guessed edge with a place too many": (
+        ("image_size, dim=24", _TABLE.format("(image_size // 8) ** 2 + 2"), "x", _WITH_TOKEN),
+        ("image_size, dim=24", _TABLE.format("(image_size // 8) ** 2 + 1"), "x", _WITH_TOKEN),
+        "return x + self.table",
+    ),
+}
+WRONG_OR_GUESSED = WRONG | GUESSED
 SOUND: dict[str, _Net] = {
+    "a guessed edge beside a guessed number of positions": (
+        "img_size, positions",
+        _TABLE.format("positions"),
+        "x",
+        _WITH_TOKEN,
+    ),
+    "a guessed edge that counts patches": ("img_size, patch", _BY_PATCH.format("img_size**2"), "x", _WITHOUT_TOKEN),
+    "a guessed edge of which a border is cut": (
+        "img_size, patch",
+        _BY_PATCH.format("(img_size // patch - 1) ** 2 + 1"),
+        "x",
+        f"x = x[..., : x.shape[2] - 8, : x.shape[3] - 8]\n{_WITH_TOKEN}",
+    ),
     "a table of an image of which the argument says nothing": ("", _TABLE.format("7 * 9"), "x", _WITHOUT_TOKEN),
     "a table for a part of the image that is stated": (
         "img_size=64",
@@ -114,11 +144,11 @@ SOUND: dict[str, _Net] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("what", WRONG_OR_GUESSED)
 def test_a_model_that_no_square_image_fits_fails_with_the_one_that_it_states(
     what: str, worker: Any, write: Callable[..., str]
 ) -> None:
-    _expect_failure(worker.report(write(net(*WRONG[what][0])) + ":Net"), what)
+    _expect_failure(worker.report(write(net(*WRONG_OR_GUESSED[what][0])) + ":Net"), what)
 
 
 @pytest.mark.parametrize("what", WRONG)
@@ -134,12 +164,13 @@ def _expect_failure(report: Report, what: str) -> None:
     assert [each.severity for each in errors[:1]] == ["error"], (report.recipe, report.problems)
     assert errors[0].message.startswith("runs only where the image is not square, though `im")
     line = errors[0].location.line if errors[0].location is not None else 0
-    assert net(*WRONG[what][0]).splitlines()[line - 1].strip() == WRONG[what][2]
+    wrong, _, failing = WRONG_OR_GUESSED[what]
+    assert net(*wrong).splitlines()[line - 1].strip() == failing
 
 
-@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("what", WRONG_OR_GUESSED)
 def test_its_mended_twin_is_sound(what: str, worker: Any, write: Callable[..., str]) -> None:
-    assert not _accusations(worker.answer(write(net(*WRONG[what][1])) + ":Net"))
+    assert not _accusations(worker.answer(write(net(*WRONG_OR_GUESSED[what][1])) + ":Net"))
 
 
 @pytest.mark.parametrize("what", SOUND)

@@ -118,7 +118,9 @@ def _not_initialised(failure: Failure, cls: type, code: CodeType | None, source_
         what, related = _reason(failure, constructor)
     message = f"{what}: a module can hold layers and parameters, and be called, only after super().__init__()."
     message = f"{message}\n{failure.message}" if failure.message else message
-    return replace(failure, code=NOT_INITIALISED, message=message, related=related)
+    # A subclass may initialise torch.nn.Module itself before it calls this constructor.
+    is_certain = constructor is not None and not cls.__subclasses__()
+    return replace(failure, code=NOT_INITIALISED, message=message, related=related, is_certain=is_certain)
 
 
 def _reason(failure: Failure, constructor: Method) -> tuple[str, tuple[RelatedPlace, ...]]:

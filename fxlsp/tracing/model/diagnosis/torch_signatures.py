@@ -1,7 +1,7 @@
 """Calls of torch's own functions and layers that their signatures do not allow, whatever the model is given.
 
-``torch.softmax(x)`` lacks an argument, and ``nn.Conv2d(3, 8, kernel=3)`` has one that no convolution takes. A method of
-the same name may be that of an object of the user's: ``cloud.flip()``.
+``torch.softmax(x)`` lacks an argument; ``nn.Conv2d(3, 8, kernel=3)`` and ``F.normalize(x, axis=1)`` have one that is no
+argument there. A method of the same name may be that of an object of the user's: ``cloud.flip()``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from .bound_elsewhere import tree_of
 
 _OF_FUNCTION = re.compile(r'(\w+)\(\) missing \d+ required positional arguments?: "')
 """What torch says about a call of one of its functions. Python has other quotes."""
-_OF_LAYER = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '\w+'")
-"""What Python says about a call of a class by a keyword that its constructor does not have."""
+_UNEXPECTED = re.compile(r"_?(\w+?)(\.__init__)?\(\) got an unexpected keyword argument '\w+'")
+"""What Python and torch say about a keyword that a constructor or function does not have. Some functions of torch only
+choose another one, whose name begins with an underscore."""
 
 
 def is_wrong_call_of_torch(text: str, raised: TracebackType) -> bool:
@@ -32,12 +33,19 @@ def is_wrong_call_of_torch(text: str, raised: TracebackType) -> bool:
         text: The message of the ``TypeError``.
         raised: The entry of its traceback for the code of the user that raised it.
     """
-    of_function, of_layer = _OF_FUNCTION.match(text), _OF_LAYER.match(text)
+    of_function, unexpected = _OF_FUNCTION.match(text), _UNEXPECTED.match(text)
     if of_function is not None:
         return _is_each(of_function[1], raised, lambda called: isinstance(called, BuiltinFunctionType))
-    if of_layer is None or raised.tb_next is not None:
+    if unexpected is None or not _is_raised_at_once(raised):
         return False
-    return _is_each(of_layer[1], raised, _is_layer)
+    name, is_constructor = unexpected.groups()
+    return _is_each(name, raised, _is_layer if is_constructor else _is_function)
+
+
+def _is_raised_at_once(raised: TracebackType) -> bool:
+    """Return whether nothing but torch's choice of a function came between a call and its refusal."""
+    behind = raised.tb_next
+    return behind is None or (behind.tb_next is None and is_torch(behind.tb_frame.f_code.co_filename))
 
 
 def _is_each(name: str, raised: TracebackType, is_of_torch: Callable[[Any], bool]) -> bool:
@@ -71,6 +79,13 @@ def _named_by(called: ast.expr, raised: TracebackType) -> Any:
             owner = _named_by(value, raised)
             return getattr(owner, name, None) if isinstance(owner, ModuleType) else None
     return None
+
+
+def _is_function(called: Any) -> bool:
+    if isinstance(called, BuiltinFunctionType):
+        return True
+    code = code_of(called) if inspect.isfunction(called) else None
+    return code is not None and is_torch(code.co_filename)
 
 
 def _is_layer(called: Any) -> bool:

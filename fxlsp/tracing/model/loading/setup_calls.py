@@ -9,6 +9,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 from ..locations.bytecode.opcodes import stores_outside
+from ..locations.class_text import codes_within
 from ..locations.code_origin import is_workspace_code
 from .call_effects import CHANGING_METHODS, TRAINING_METHODS
 
@@ -62,14 +63,16 @@ def _stores(function: Any) -> bool:
         return False
     if not is_workspace_code(function.__code__.co_filename):
         return _REGISTERS.match(function.__name__) is not None
-    return any(_code_stores(code) for each in _reached(function) for code in _codes(each.__code__))
+    return any(_code_stores(code) for each in _reached(function) for code in codes_within(each.__code__))
 
 
 def _trains(function: Any) -> bool:
     if not isinstance(function, FunctionType) or not is_workspace_code(function.__code__.co_filename):
         return False
     return any(
-        not TRAINING_METHODS.isdisjoint(code.co_names) for each in _reached(function) for code in _codes(each.__code__)
+        not TRAINING_METHODS.isdisjoint(code.co_names)
+        for each in _reached(function)
+        for code in codes_within(each.__code__)
     )
 
 
@@ -83,16 +86,9 @@ def _reached(function: FunctionType) -> Iterator[FunctionType]:
             continue
         seen.add(id(each))
         yield each
-        names = {name for code in _codes(each.__code__) for name in code.co_names}
+        names = {name for code in codes_within(each.__code__) for name in code.co_names}
         values = (each.__globals__.get(name) for name in names)
         pending += [value for value in values if isinstance(value, FunctionType)]
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
 
 
 def _code_stores(code: CodeType) -> bool:

@@ -101,6 +101,14 @@ def _method(cls: type, value: object, source_map: SourceMap) -> Method | None:
     return None if definition is None else Method(cls, code, definition, source_map)
 
 
+def codes_within(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a function and of all that it defines, with what comprehensions are before Python 3.12."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_within(constant)
+
+
 def code_of(called: object) -> CodeType | None:
     """Return the code of a function below decorators, of a method or a property."""
     if isinstance(called, property):

@@ -17,7 +17,17 @@ from ...model.locations.source_map import SourceMap
 from ..priors.constructor import parameters_of
 from ..rules.sizes import BROADCASTING
 from ..trials.runner import TrialOutcome
-from ..trials.values import Path, Tensor, Trial, changed, input_tensors, with_dimension
+from ..trials.values import (
+    Path,
+    Tensor,
+    Trial,
+    changed,
+    init_numbers,
+    input_tensors,
+    number_of,
+    with_dimension,
+    with_number,
+)
 from .effects import Run, place_of
 from .reasons import unfit_sizes
 
@@ -67,6 +77,39 @@ def condition_of_stated_image(trial: Trial, model: nn.Module, run: Run, places: 
     if not excess or not all(_none_fits(of, edge, excess, times) for of, times in kinds):
         return None
     return f"runs only where the image is not square, though `{name}` states an edge of {edge}"
+
+
+def that_misses_alike(
+    trial: Trial, construct: Callable[[Trial], nn.Module | None], run: Run, places: SourceMap
+) -> Trial | None:
+    """Return a trial of which the stated image misses, if it does by as much with other numbers; None if it may not.
+
+    Args:
+        trial: With the square image that an argument states. What is guessed of its arguments are numbers.
+        construct: Returns the model of a trial; None where there is none, since a number has to divide another one.
+        run: Runs a trial.
+        places: The source map.
+    """
+    numbers = init_numbers(trial)
+    others = [changed(trial, path, with_number(part, 2 * number_of(part))) for path, part in numbers]
+    made = [(other, construct(other)) for other in others]
+    stated = [trial, *(each for other, model in made if model and (each := with_stated_image(other, model)))]
+    outcomes = [run(each) for each in stated]
+    misses = [_miss(outcome, places) for outcome in outcomes]
+    if len(misses) < 2 or None in misses or len(set(misses)) > 1:
+        return None
+    # A size of the model that is the edge may be one.
+    edges = [_images(each)[0][1].shape[-1] for each in stated]
+    wanted = [0 if outcome is None else _sizes(outcome)[1] for outcome in outcomes]
+    return next((each for each, edge, size in zip(stated, edges, wanted, strict=True) if edge != size), None)
+
+
+def _miss(outcome: TrialOutcome | None, places: SourceMap) -> tuple[tuple[object, ...], int] | None:
+    """Return where a trial fails, and how much larger than the model's own the size is that follows the image."""
+    if outcome is None or outcome.error is None:
+        return None
+    got, wanted = _sizes(outcome)
+    return (place_of(outcome, places), got - wanted) if got != wanted else None
 
 
 def _none_fits(excess_of: _Excess, edge: int, excess: int, times: int) -> bool:

@@ -22,6 +22,7 @@ from ....model.building.fake_tensors import OnCpu
 from ....model.building.state_snapshot import StateSnapshot
 from ....model.capture.tracer import ModulePathTracer
 from ....model.diagnosis.failures import readable, text_of
+from ....model.locations.class_text import codes_within
 from ....model.locations.source_map import SourceMap
 from ..base.executed_functions import ExecutedFunction, FunctionKey, function_key
 from ..base.pass_result import PassResult
@@ -72,10 +73,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _reads_training(code: CodeType | None) -> bool:
-    if code is None:
-        return False
-    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return "training" in code.co_names or any(_reads_training(one) for one in inner)
+    return code is not None and any("training" in each.co_names for each in codes_within(code))
 
 
 def mode_differences(root: torch.nn.Module, places: SourceMap, make_tracer: MakeTracer) -> ModeDifference:

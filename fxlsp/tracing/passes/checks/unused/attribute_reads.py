@@ -17,7 +17,7 @@ import torch
 
 from ....model import module_tree
 from ....model.locations.bytecode.opcodes import reads_attribute
-from ....model.locations.class_text import code_of
+from ....model.locations.class_text import code_of, codes_within
 from ....model.locations.code_origin import is_installed
 from ....model.locations.source_map import SourceMap
 from .syntax_reads import SyntaxReads
@@ -156,11 +156,4 @@ def _codes_of_value(value: object) -> Iterator[CodeType]:
         # functools.cached_property stores its function as ``func``.
         code = code_of(function) or code_of(getattr(function, "func", None))
         if code is not None:
-            yield from _nested(code)
-
-
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _nested(constant)
+            yield from codes_within(code)

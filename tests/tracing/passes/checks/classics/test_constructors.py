@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from fxlsp.report.problems import Failure
 from tests.tracing.passes.checks.classics.conftest import Mistakes
 
 NET = """
@@ -141,6 +143,29 @@ def test_a_class_whose_arguments_are_unknown_is_reported_too(mistakes: Mistakes)
                 return self.a(x)
         """
     mistakes(text, "FX605", None, None)
+
+
+def test_a_base_that_a_subclass_may_initialise_is_a_warning(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Part(nn.Module):
+    def __init__(self, width):
+        self.width = width
+
+class Net(Part):
+    def __init__(self):
+        nn.Module.__init__(self)
+        Part.__init__(self, 4)
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+    failure = Failure.from_json(worker.answer(f"{write(text)}:Part")["failure"])
+    assert (failure.code, failure.severity) == ("FX605", "warning")
+    assert worker.report(f"{write(text)}:Net", "Net()", "torch.ones(2, 4)").problems == ()
 
 
 @pytest.mark.torchvision
