@@ -72,3 +72,11 @@ def test_a_mistake_behind_a_layer_that_fits_nothing_is_an_error(
 def test_what_may_run_is_no_error(made: str, run: str, worker: Any, write: Callable[..., str]) -> None:
     report = worker.report(write(net("", FLAT + made, "x", UNFIT + run)) + ":Net")
     assert [each.message for each in report.problems if each.code == "FX401" and each.severity == "error"] == []
+
+
+@pytest.mark.parametrize("run", [f"{UNFIT}return self.fc(x) + self.shadow(x)", "return self.conv(x) + self.shadow(x)"])
+def test_an_attribute_that_another_method_sets_is_no_error(run: str, worker: Any, write: Callable[..., str]) -> None:
+    text = net("", f"{FLAT}self.shadow = None", "x", run)
+    text += "\n    def start(self):\n        self.shadow = nn.Linear(100, 10)\n"
+    report = worker.report(write(text) + ":Net")
+    assert [each.message for each in report.problems if each.code == "FX401" and each.severity == "error"] == []

@@ -97,7 +97,9 @@ class ModelFaults:
 
         with suppress(Exception, OutOfBudgetError), budget.enforced():
             outcome = run(trial)
-            if outcome is None or outcome.error is None or not is_of_code(outcome):
+            if outcome is None or outcome.error is None or not outcome.is_behind_unfit or not is_of_code(outcome):
+                return None
+            if waits_for_attribute(outcome.error):
                 return None
             # No run has the size that the layer takes: nothing else may decide which way it goes.
             codes = [frame.f_code for frame, _ in own_frames(outcome.error.__traceback__, places)]

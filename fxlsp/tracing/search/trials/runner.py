@@ -88,6 +88,8 @@ class TrialOutcome:
     """Which sizes come from parameters, of a strict run."""
     sizes: frozenset[int] = frozenset()
     """Those of all tensors of a strict run."""
+    is_behind_unfit: bool = False
+    """Whether it went on behind a linear layer that takes no input of this shape."""
     last: TorchCall | None = None
     """The last call that returned, of a strict run: what Python did then is what it refused."""
 
@@ -247,7 +249,7 @@ class TrialRunner:
             used = None if watch.failing is None else (watch.failing.args, watch.failing.kwargs)
             outcome.refuses_inputs = watch.acceptance.is_refused(used)
         outcome.progress, outcome.is_lenient = (1, watch.count), watch.is_lenient
-        outcome.sizes = frozenset(watch.sizes)
+        outcome.sizes, outcome.is_behind_unfit = frozenset(watch.sizes), watch.is_behind_unfit
 
 
 def _checked(error: BaseException) -> BaseException:
@@ -321,7 +323,7 @@ class _Watch(TorchFunctionMode):
         self.count = 0
         self.failing: TorchCall | None = None
         self.acceptance = InputAcceptance(())
-        self.is_lenient = False
+        self.is_lenient = self.is_behind_unfit = False
         self.weight_sizes: WeightSizes | None = None
         self.sizes: set[int] = set()
         self.last: TorchCall | None = None
@@ -343,7 +345,7 @@ class _Watch(TorchFunctionMode):
             if fitting is None:
                 self.failing = TorchCall(name, args, kwargs or {}, is_autocast())
                 raise
-            result = fitting
+            self.is_behind_unfit, result = True, fitting
         self.count += 1
         self.is_lenient = self.is_lenient or may_be_accepted_by_fakes_alone(name, args, kwargs or {})
         self.acceptance.note((args, kwargs), result)
