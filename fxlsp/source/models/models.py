@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,8 +20,10 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import assignment_in, captures, dotted_name, field, span_of, text_of
 
-_BARE = frozenset({"Module", "ABC", "object"})
-"""Base classes without a ``forward``."""
+_BARE = frozenset({"Module", "ABC", "object", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
+"""Base classes without a ``forward``. A container runs only as a part of its owner."""
+_NAMES_OF_CALLS = re.compile(r"\bforward\b|__call__|__getattr")
+"""Names with which a class may bind a ``forward`` that is no method of its own."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,8 @@ class ModelClass:
     """Qualified names of the other model classes of this file that its body calls or passes on."""
     bases: tuple[str, ...]
     """The bases as dotted names, "" for any other expression."""
-
-    @property
-    def runs(self) -> bool:
-        """Whether it has a ``forward`` or may inherit one other than ``nn.Module``'s."""
-        return self.forward is not None or any(base.rpartition(".")[2] not in _BARE for base in self.bases)
+    runs: bool
+    """Whether it has a ``forward`` or may inherit one other than ``nn.Module``'s."""
 
 
 @dataclass(frozen=True)
@@ -90,21 +91,46 @@ def _find_model_classes(document: Document) -> tuple[ModelClass, ...]:
     classes = class_statements(root)
     names = module_class_names(classes, imported_names(root), takes_inputs, document.external_bases)
     uses = uses_of_classes(root)
-    return tuple(
-        _model_class(document, each, uses.classes_used_by(each, names)) for each in classes if each.qualname in names
-    )
+    found: list[ModelClass] = []
+    lacking: set[str] = set()
+    for each in (each for each in classes if each.qualname in names):
+        forward = forward_of(document, each)
+        runs = forward is not None or _may_inherit_forward(each, names, lacking)
+        found.append(_model_class(document, each, uses.classes_used_by(each, names), forward, runs))
+        if runs or _NAMES_OF_CALLS.search(text_of(each.node)):
+            lacking.discard(each.qualname)
+        else:
+            lacking.add(each.qualname)
+    return tuple(found)
 
 
-def _model_class(document: Document, statement: ClassStatement, constructs: frozenset[str]) -> ModelClass:
+def _model_class(
+    document: Document, statement: ClassStatement, constructs: frozenset[str], forward: ForwardDef | None, runs: bool
+) -> ModelClass:
     return ModelClass(
         statement.qualname,
         statement.local,
         span_of(statement.name, document.lines),
         span_of(statement.statement, document.lines),
-        forward_of(document, statement),
+        forward,
         constructs,
         statement.bases,
+        runs,
     )
+
+
+def _may_inherit_forward(statement: ClassStatement, names: frozenset[str], lacking: Container[str]) -> bool:
+    """Return whether a base of a class has a ``forward``, or may have one since it is not known.
+
+    Args:
+        names: The qualified names of the model classes of the file.
+        lacking: Those above the class that have none and bind none in another way, such as ``forward = encode``.
+    """
+    bases = [base for base in statement.bases if base.rpartition(".")[2] not in _BARE]
+    if _NAMES_OF_CALLS.search(text_of(statement.node)):
+        return bool(bases)
+    scope = statement.qualname.rpartition(".")[0]
+    return any((defined_class(base, scope, names) or "") not in lacking for base in bases)
 
 
 def _find_factories(document: Document) -> tuple[Factory, ...]:

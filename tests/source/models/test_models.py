@@ -345,3 +345,29 @@ def test_deeply_nested_text_is_read_without_recursion() -> None:
         "class Net(nn.Module):\n    x = " + "(" * 20_000 + "A()" + ")" * 20_000 + "\n    y = z" + ".a()" * 20_000 + "\n"
     )
     assert list(models(text)) == ["Net"]
+
+
+@pytest.mark.parametrize("base", ["ModuleList", "ModuleDict", "ParameterList", "ParameterDict"])
+def test_a_container_without_forward_is_no_model_that_runs(base: str) -> None:
+    found = models(
+        f"from torch import nn\nfrom torch.nn import {base}\n"
+        f"class Bare(nn.{base}): pass\n"
+        f"class Imported({base}): pass\n"
+        f"class Own(nn.{base}):\n{FORWARD}"
+        f"class Mixed(nn.{base}, Mixin): pass\n"
+        "class Layers(nn.Sequential): pass\n"
+        "class Heir(Bare): pass\n"
+        f"class Parent(Bare):\n{FORWARD}"
+        "class Child(Parent): pass\n"
+        "class Both(Bare, Parent): pass\n"
+        "class Empty(nn.Module): pass\n"
+        "class Emptier(Empty): pass\n"
+        "class Bound(Empty):\n    forward = encode\n"
+        "class Called(nn.Module):\n    def __call__(self, x):\n        return x\n"
+        "class Heir2(Called): pass\n"
+    )
+    assert {name: each.runs for name, each in found.items()} == {
+        "Bare": False, "Imported": False, "Own": True, "Mixed": True, "Layers": True, "Heir": False,
+        "Parent": True, "Child": True, "Both": True, "Empty": False, "Emptier": False,
+        "Bound": True, "Called": False, "Heir2": True,
+    }  # fmt: skip

@@ -30,9 +30,20 @@ def layer_of_tuples(called: ast.expr, owner: torch.nn.Module | None) -> str | No
     """
     match called:
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if owner is not None:
-            code = code_of(getattr_static(owner._modules.get(name), "forward", None))
+            layer = owner._modules.get(name)
+            code = code_of(getattr_static(layer, "forward", None)) if returns_as_forward(layer) else None
             return name if code is not None and code in _CODES else None
     return None
+
+
+def returns_as_forward(module: torch.nn.Module | None) -> bool:
+    """Return whether a call of a module returns what its ``forward`` does.
+
+    A forward hook may replace that, and so may a class with a ``__call__`` of its own.
+    """
+    if module is None or module._forward_hooks:
+        return False
+    return getattr_static(type(module), "__call__") is getattr_static(torch.nn.Module, "__call__")
 
 
 def is_always_made(name: str, owner: torch.nn.Module | None, source_map: SourceMap) -> bool:

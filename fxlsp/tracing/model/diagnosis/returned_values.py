@@ -24,7 +24,7 @@ from ..locations.expressions import name_span
 from ..locations.function_results import FunctionDefinition, FunctionResult, calls_assigned
 from ..locations.source_map import CallStack, SourceMap
 from .failures import text_of
-from .layer_results import is_always_made, layer_of_tuples, sequence_headline
+from .layer_results import is_always_made, layer_of_tuples, returns_as_forward, sequence_headline
 
 _NONE = type(None)
 _TYPES: Mapping[str, type] = {"tuple": tuple, "list": list, "NoneType": _NONE}
@@ -345,4 +345,4 @@ def _forward_of_all(container: torch.nn.Module | None) -> CodeType | None:
 
 
 def _forward(module: torch.nn.Module) -> CodeType | None:
-    return code_of(getattr_static(module, "forward", None))
+    return code_of(getattr_static(module, "forward", None)) if returns_as_forward(module) else None
