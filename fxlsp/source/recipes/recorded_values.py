@@ -122,8 +122,13 @@ class _Writer:
 
     def _part(self, value: Any) -> str:
         """Return the text of a part of a configuration, which may have parts that the model does not need."""
-        is_left_out = isinstance(value, dict) and "left_out" in value
-        return _LEFT_OUT if is_left_out else self.value(value)
+        try:
+            return self.value(value)
+        except NotMadeAgainError:
+            if not _has_left_out(value):
+                raise
+            # A list with such an item is missing as a whole: it has another length without the item.
+            return _LEFT_OUT
 
     def _tensor(self, it: Any) -> str:
         dtype = _identifier(it["dtype"])
@@ -167,7 +172,16 @@ class _Writer:
         attributes = _checked(it["attributes"], dict)
         kind = self._name(it["class"])
         parts = ", ".join(f"{_checked(name, str)!r}: {self._part(each)}" for name, each in attributes.items())
+        if it.get("setstate") is True:
+            return f"(lambda made: (made.__setstate__({{{parts}}}), made)[1])(object.__new__({kind}))"
         return f"(lambda made: made.__dict__.update({{{parts}}}) or made)(object.__new__({kind}))"
+
+
+def _has_left_out(value: Any) -> bool:
+    """Return whether any part of a described value is left out."""
+    if isinstance(value, dict):
+        return "left_out" in value or any(map(_has_left_out, value.values()))
+    return isinstance(value, list) and any(map(_has_left_out, value))
 
 
 def _tensor_text(dtype: str, it: Any) -> str:
