@@ -19,6 +19,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,8 @@ class State:
 
     whole: int = 0
     as_run: int = 0
+    sources: Counter[str] = field(default_factory=Counter)
+    """Number of classes by where their arguments come from; those that need a search are by ``search``."""
     failures: list[str] = field(default_factory=list)
     """Classes that are not whole or have other inputs than in the run, each with the reason."""
 
@@ -114,6 +117,8 @@ def _measured(name: str, folder: str, command: list[str], options: argparse.Name
         ]
     for title, state in zip(("without", "with"), states, strict=True):
         sys.stderr.writelines(f"{title}: {failure}\n" for failure in state.failures)
+        sources = ", ".join(f"{source} {number}" for source, number in state.sources.most_common())
+        print(f"{title}: arguments of classes by {sources}", file=sys.stderr)
     same = "" if code == recorded else f" (exit code {recorded} and not {code})"
     same += "" if printed == again else " (another output)"
     same += " (absolute path)" if re.search(rb'"(/|[A-Za-z]:[/\\\\])', recording) else ""
@@ -135,7 +140,9 @@ def _run(
     return ran.returncode, ran.stdout or b""
 
 
-def _observed(folder: str, command: list[str], scratch: Path, options: argparse.Namespace) -> tuple[Calls, tuple[int, bytes]]:
+def _observed(
+    folder: str, command: list[str], scratch: Path, options: argparse.Namespace
+) -> tuple[Calls, tuple[int, bytes]]:
     """Return the calls of each class that ran, the exit code, and what was printed."""
     notes, site = scratch / "notes", scratch / "site"
     notes.mkdir()
@@ -166,6 +173,7 @@ def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: f
         answer = answers.get(target, {"message": f"no answer within {seconds:.0f} s"})
         is_whole = bool(answer.get("complete")) and answer["recipe"]["inputs"] is not None
         given = json.dumps([leaf for each in _root_inputs(answer) for leaf in _leaves(each)])
+        state.sources[answer.get("recipe", {}).get("source", "none")] += 1
         state.whole += is_whole
         state.as_run += given in calls
         if not is_whole:
@@ -176,8 +184,11 @@ def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: f
 
 
 def _reason(answer: dict[str, Any]) -> str:
-    errors = (each["message"] for each in answer.get("problems", ()) if each["severity"] == "error")
-    return str(answer.get("message") or next(errors, "an operation has no node or no shape"))
+    if "failure" in answer:
+        return str(answer["failure"]["message"])
+    reported = sorted(answer.get("problems", ()), key=lambda each: bool(each["severity"] != "error"))
+    problem = next((f": {each['code']} {each['message']}" for each in reported), "")
+    return str(answer.get("message") or f"an operation has no node or no shape{problem}")
 
 
 def _root_inputs(answer: dict[str, Any]) -> list[Any]:
