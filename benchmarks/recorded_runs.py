@@ -6,6 +6,7 @@ Each ``--run`` belongs to the ``--repository`` before it: a short run of the rep
 in its folder. The command runs once under an observer of its own, which notes what every class of the repository is
 called with, and once under ``fxlsp record``. Then the classes that ran are traced in both states. A class is whole if
 every operation of it is a node with a location and known shapes; its inputs are as in the run if the observer saw them.
+The row also says if the exit code or the printed output differs, or if the recording has an absolute path.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +78,8 @@ class State:
 
     whole: int = 0
     as_run: int = 0
+    sources: Counter[str] = field(default_factory=Counter)
+    """Number of classes by where their arguments come from; those that need a search are by ``search``."""
     failures: list[str] = field(default_factory=list)
     """Classes that are not whole or have other inputs than in the run, each with the reason."""
 
@@ -84,33 +89,41 @@ def main() -> None:
     parser.add_argument("--repository", dest="repositories", metavar="NAME=FOLDER", action="append", required=True)
     parser.add_argument("--run", dest="runs", metavar="COMMAND", action="append", required=True)
     parser.add_argument("--python", metavar="PATH", default=sys.executable, help="interpreter with their packages")
+    parser.add_argument("--recordings", metavar="FOLDER", help="where each recording is written too, as NAME.json")
     parser.add_argument("--seconds", metavar="N", type=float, default=600, help="limit of each run and each state")
     options = parser.parse_args()
     print("| repository | classes that ran | whole: without, with | inputs as in the run: without, with | KB |")
     print("|---|---|---|---|---|", flush=True)
     for repository, command in zip(options.repositories, options.runs, strict=True):
         name, _, folder = repository.partition("=")
-        print(f"| {name} | {_measured(os.path.realpath(folder), shlex.split(command), options)} |", flush=True)
+        row = _measured(name, os.path.realpath(folder), shlex.split(command), options)
+        print(f"| {name} | {row} |", flush=True)
 
 
-def _measured(folder: str, command: list[str], options: argparse.Namespace) -> str:
+def _measured(name: str, folder: str, command: list[str], options: argparse.Namespace) -> str:
     """Return a row of the table without its name, and print what fails on standard error."""
     fxlsp = [sys.executable, "-m", "fxlsp"]
     with tempfile.TemporaryDirectory() as scratch:
-        seen, code = _observed(folder, command, Path(scratch), options)
+        seen, (code, printed) = _observed(folder, command, Path(scratch), options)
         cache = os.path.join(scratch, "recorded")
         record = [*fxlsp, "record", "--python", options.python, "--", *command]
-        recorded, _ = _run(record, folder, {"XDG_CACHE_HOME": cache}, options.seconds, subprocess.DEVNULL)
-        size = sum(path.stat().st_size for path in Path(cache).rglob("recording-*.json")) / 1000
+        recorded, again = _run(record, folder, {"XDG_CACHE_HOME": cache}, options.seconds, subprocess.PIPE)
+        recording = b"".join(path.read_bytes() for path in Path(cache).rglob("recording-*.json"))
+        if options.recordings:
+            Path(options.recordings, name.replace("/", "-") + ".json").write_bytes(recording)
         trace = [*fxlsp, "trace", "--python", options.python, "--batch"]
         states = [
             _traced(seen, trace, folder, each, options.seconds) for each in (os.path.join(scratch, "without"), cache)
         ]
     for title, state in zip(("without", "with"), states, strict=True):
         sys.stderr.writelines(f"{title}: {failure}\n" for failure in state.failures)
+        sources = ", ".join(f"{source} {number}" for source, number in state.sources.most_common())
+        print(f"{title}: arguments of classes by {sources}", file=sys.stderr)
     same = "" if code == recorded else f" (exit code {recorded} and not {code})"
+    same += "" if printed == again else " (another output)"
+    same += " (absolute path)" if re.search(rb'"(/|[A-Za-z]:[/\\\\])', recording) else ""
     whole, as_run = (f"{states[0].whole}, {states[1].whole}", f"{states[0].as_run}, {states[1].as_run}")
-    return f"{len(seen)} | {whole} | {as_run} | {size:.1f}{same}"
+    return f"{len(seen)} | {whole} | {as_run} | {len(recording) / 1000:.1f}{same}"
 
 
 def _run(
@@ -127,8 +140,10 @@ def _run(
     return ran.returncode, ran.stdout or b""
 
 
-def _observed(folder: str, command: list[str], scratch: Path, options: argparse.Namespace) -> tuple[Calls, int]:
-    """Return the calls of each class that ran, and the exit code."""
+def _observed(
+    folder: str, command: list[str], scratch: Path, options: argparse.Namespace
+) -> tuple[Calls, tuple[int, bytes]]:
+    """Return the calls of each class that ran, the exit code, and what was printed."""
     notes, site = scratch / "notes", scratch / "site"
     notes.mkdir()
     site.mkdir()
@@ -139,12 +154,12 @@ def _observed(folder: str, command: list[str], scratch: Path, options: argparse.
         "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]),
         "PATH": os.pathsep.join([os.path.dirname(options.python), os.environ.get("PATH", "")]),
     }
-    code, _ = _run(command, folder, variables, options.seconds, subprocess.DEVNULL)
+    ran = _run(command, folder, variables, options.seconds, subprocess.PIPE)
     seen: Calls = {}
     for file in notes.iterdir():
         for target, calls in json.loads(file.read_text()).items():
             seen.setdefault(target, set()).update(calls)
-    return seen, code
+    return seen, ran
 
 
 def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: float) -> State:
@@ -158,6 +173,7 @@ def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: f
         answer = answers.get(target, {"message": f"no answer within {seconds:.0f} s"})
         is_whole = bool(answer.get("complete")) and answer["recipe"]["inputs"] is not None
         given = json.dumps([leaf for each in _root_inputs(answer) for leaf in _leaves(each)])
+        state.sources[answer.get("recipe", {}).get("source", "none")] += 1
         state.whole += is_whole
         state.as_run += given in calls
         if not is_whole:
@@ -168,8 +184,11 @@ def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: f
 
 
 def _reason(answer: dict[str, Any]) -> str:
-    errors = (each["message"] for each in answer.get("problems", ()) if each["severity"] == "error")
-    return str(answer.get("message") or next(errors, "an operation has no node or no shape"))
+    if "failure" in answer:
+        return str(answer["failure"]["message"])
+    reported = sorted(answer.get("problems", ()), key=lambda each: bool(each["severity"] != "error"))
+    problem = next((f": {each['code']} {each['message']}" for each in reported), "")
+    return str(answer.get("message") or f"an operation has no node or no shape{problem}")
 
 
 def _root_inputs(answer: dict[str, Any]) -> list[Any]:

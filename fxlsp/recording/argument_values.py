@@ -224,7 +224,8 @@ class Describer:
             return {"call": {"class": reference, "args": [], "kwargs": self._named(attributes)}}
         if not _is_plain(kind):
             raise LeftOutError(f"a value of the type {kind.__name__}")
-        return {"state": {"class": reference, "attributes": self._named(attributes)}}
+        state = {"class": reference, "attributes": self._named(attributes)}
+        return {"state": {**state, "setstate": True} if hasattr(kind, "__setstate__") else state}
 
     def _named(self, values: Mapping[str, object]) -> dict[str, Json]:
         if len(values) > _MOST_ITEMS * 4:
@@ -262,10 +263,13 @@ def _is_made_by_fields(kind: type) -> bool:
 
 
 def _is_plain(kind: type) -> bool:
-    """Return whether an object of a class is its attributes and nothing more, so that pickle would restore those."""
+    """Return whether an object of a class is its attributes and nothing more, so that pickle would restore those.
+
+    It gives them to ``__setstate__`` where the class has one.
+    """
     bases = kind.__mro__[:-1]
     slots = any(each.__dict__.get("__slots__") for each in bases)
-    special = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs__", "__new__")
+    special = ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__", "__new__")
     overrides = any(name in each.__dict__ for each in bases for name in special)
     return not slots and not overrides and kind.__dictoffset__ != 0 and kind.__module__ != "builtins"
 

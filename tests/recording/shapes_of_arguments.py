@@ -65,6 +65,19 @@ class Plain:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Restored(Plain):
+    """An object that pickle gives its attributes by a method of its own."""
+
+    def __setstate__(self, state: dict[str, Any]) -> bool:
+        vars(self).update(state, restored=True)
+        return True
+
+
+class Reduced(Restored):
+    def __getstate__(self) -> dict[str, Any]:
+        return {"width": self.width}
+
+
 class Attributes(dict[str, Any]):
     __getattr__ = dict.__getitem__
 
@@ -114,6 +127,7 @@ MADE_AGAIN: dict[str, Any] = {
     "a dataclass": Config(3, Inner(mode=Mode.SLOW), ("b", "c")),
     "a dataclass that computes": Derived(3),
     "a configuration object": Plain(8),
+    "an object in an object": types.SimpleNamespace(space=Plain(2), spaces=[Plain(3)]),
     "a namespace": types.SimpleNamespace(width=3, inner=types.SimpleNamespace(depth=[1])),
     "options of a command": argparse.Namespace(epochs=1, name="net"),
     "a dictionary with attributes": Attributes(width=3),
@@ -145,6 +159,7 @@ LEFT_OUT: dict[str, Any] = {
     "a long string": "x" * 65,
     "a list of a thousand": list(range(1000)),
     "an object with slots": Slotted(3),
+    "an object that pickle writes in a way of its own": Reduced(3),
     "a dictionary that is made otherwise": Counted(3),
     "an iterator": iter([1]),
     "a sparse tensor": torch.eye(2).to_sparse(),

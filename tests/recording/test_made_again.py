@@ -17,7 +17,7 @@ from fxlsp.recording.references import RecordedFolder
 from fxlsp.source.recipes.recorded_values import NotMadeAgainError, recorded_arguments
 from fxlsp.tracing.model.building.evaluation import evaluate
 from tests.recording import shapes_of_arguments
-from tests.recording.shapes_of_arguments import LEFT_OUT, MADE_AGAIN, Outer
+from tests.recording.shapes_of_arguments import LEFT_OUT, MADE_AGAIN, Outer, Plain, Restored
 
 PROJECT = str(Path(__file__).parents[2])
 HOME = "tests/recording/shapes_of_arguments.py"
@@ -102,6 +102,55 @@ def test_what_a_configuration_has_beside_is_left_open() -> None:
     options = MADE_AGAIN["options of a command"]
     text = written(describe(type(options)(width=3, data="/home/me/data", hook=lambda: None)))
     assert vars(made(text)) == {"width": 3, "data": ..., "hook": ...}
+
+
+def test_a_list_of_which_an_item_is_left_out_is_left_open_as_a_whole() -> None:
+    options = types.SimpleNamespace(width=3, hooks=[1, lambda: None], table={"sizes": (2, lambda: None), "name": "x"})
+    text = written(describe(types.SimpleNamespace(inner=options)))
+    assert vars(made(text).inner) == {"width": 3, "hooks": ..., "table": {"sizes": ..., "name": "x"}}
+
+
+def nested(depth: int) -> Plain:
+    value = Plain(depth)
+    vars(value).update(sizes=[depth], none=[], space=Plain(9), inner=nested(depth - 1) if depth else None)
+    vars(value).update({f"description_{number}": "a text " * 8 for number in range(depth)})
+    return value
+
+
+def test_an_object_that_holds_much_is_made_without_what_its_parts_hold() -> None:
+    again = made(written(describe(nested(7))))
+    assert again.width == 7
+    assert again.sizes == [7]
+    assert again.space == Plain(9)
+    deepest = again
+    while isinstance(deepest.inner, Plain):
+        deepest = deepest.inner
+    assert (deepest.inner, deepest.space, deepest.sizes, deepest.none) == (..., ..., [deepest.width], [])
+    assert again.inner.space == Plain(9)
+
+
+def test_an_object_with_few_parts_is_made_again_as_a_whole() -> None:
+    again = made(written(describe(nested(2))))
+    assert again == nested(2)
+
+
+def test_a_list_that_is_too_deep_is_not_made_again() -> None:
+    value: list[Any] = [Plain(1)]
+    for _ in range(7):
+        value = [value, [value], "x" * 60]
+    with pytest.raises(NotMadeAgainError):
+        written(describe(value))
+
+
+def test_an_argument_of_which_an_item_is_left_out_is_not_made_again() -> None:
+    with pytest.raises(NotMadeAgainError, match="a lambda"):
+        written(describe([1, lambda: None]))
+
+
+def test_an_object_is_given_its_attributes_by_its_own_method_as_pickle_does() -> None:
+    again = made(written(describe(Restored(8))))
+    assert type(again) is Restored
+    assert vars(again) == {"width": 8, "hidden": 32, "restored": True}
 
 
 def test_a_value_that_contains_itself_is_left_out() -> None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from fxlsp.source.python.expressions import parse_expression, write
 from fxlsp.source.python.imports import import_expression
 
 _DEEPEST = 40
+_DEPTHS_OF_OBJECTS = (_DEEPEST, 4, 3, 2)
+"""Depths of objects in objects that are written, the next one where the text of one is too long or nests too deeply."""
+_OBJECTS = frozenset({"state", "call"})
+"""Kinds of values that are missing beyond such a depth, with the containers that they are in."""
 _MOST_SIZES = 16
 _LEFT_OUT = "..."
 """What stands for an attribute of a configuration that is not recorded."""
@@ -36,9 +40,12 @@ def recorded_arguments(arguments: Mapping[str, Any], home: str, dtypes: Mapping[
     Raises:
         NotMadeAgainError: an argument cannot be made again.
     """
-    text = _Writer(home, dtypes or {}).arguments(arguments)
-    call = parse_expression(f"_({text})")
-    if not isinstance(call, ast.Call):
+    for most_objects in _DEPTHS_OF_OBJECTS:
+        text = _Writer(home, dtypes or {}, most_objects).arguments(arguments)
+        call = parse_expression(f"_({text})")
+        if isinstance(call, ast.Call):
+            break
+    else:
         raise NotMadeAgainError("what is nested too deeply")
     return ", ".join(
         [
@@ -49,10 +56,16 @@ def recorded_arguments(arguments: Mapping[str, Any], home: str, dtypes: Mapping[
 
 
 class _Writer:
-    def __init__(self, home: str, dtypes: Mapping[str, str]) -> None:
+    def __init__(self, home: str, dtypes: Mapping[str, str], most_objects: int) -> None:
+        """
+        Args:
+            most_objects: number of objects around an attribute from which on it is missing if it has an object.
+        """
         self._home = home
         self._dtypes = dtypes
         self._depth = 0
+        self._objects = 0
+        self._most_objects = most_objects
         self._kinds: dict[str, Callable[[Any], str]] = {
             "float": self._special_float,
             "complex": lambda parts: f"complex({self.value(parts[0])}, {self.value(parts[1])})",
@@ -122,8 +135,21 @@ class _Writer:
 
     def _part(self, value: Any) -> str:
         """Return the text of a part of a configuration, which may have parts that the model does not need."""
-        is_left_out = isinstance(value, dict) and "left_out" in value
-        return _LEFT_OUT if is_left_out else self.value(value)
+        try:
+            return self.value(value)
+        except NotMadeAgainError:
+            if not _has(value, {"left_out"}):
+                raise
+            # A list with such an item is missing as a whole: it has another length without the item.
+            return _LEFT_OUT
+
+    def _attribute(self, value: Any) -> str:
+        """Return the text of an attribute of an object, which may be what only another part of a program needs.
+
+        What takes its place is true as it is, and not None.
+        """
+        text = self._part(value)
+        return _LEFT_OUT if self._objects >= self._most_objects and _has(value, _OBJECTS) else text
 
     def _tensor(self, it: Any) -> str:
         dtype = _identifier(it["dtype"])
@@ -166,8 +192,19 @@ class _Writer:
     def _state(self, it: Any) -> str:
         attributes = _checked(it["attributes"], dict)
         kind = self._name(it["class"])
-        parts = ", ".join(f"{_checked(name, str)!r}: {self._part(each)}" for name, each in attributes.items())
+        self._objects += 1
+        parts = ", ".join(f"{_checked(name, str)!r}: {self._attribute(each)}" for name, each in attributes.items())
+        self._objects -= 1
+        if it.get("setstate") is True:
+            return f"(lambda made: (made.__setstate__({{{parts}}}), made)[1])(object.__new__({kind}))"
         return f"(lambda made: made.__dict__.update({{{parts}}}) or made)(object.__new__({kind}))"
+
+
+def _has(value: Any, kinds: Set[str]) -> bool:
+    """Return whether a described value or any part of it is of one of these kinds."""
+    if isinstance(value, dict):
+        return not kinds.isdisjoint(value) or any(_has(each, kinds) for each in value.values())
+    return isinstance(value, list) and any(_has(each, kinds) for each in value)
 
 
 def _tensor_text(dtype: str, it: Any) -> str:
