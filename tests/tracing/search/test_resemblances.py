@@ -32,6 +32,7 @@ OBJECTS = {
 _SINE = "at = torch.arange(32).unsqueeze(1)\ntable = torch.zeros({}, 16)\ntable[:, ::2] = at * torch.ones(1, 8)"
 PLACEHOLDERS = {
     "heads of -1": ("dim=64, heads=-1", "self.attn = nn.MultiheadAttention(dim, heads)", "heads"),
+    "a width of 1": ("dim=1, heads=4", "self.attn = nn.MultiheadAttention(dim, heads)", "dim"),
     "no groups": ("groups=0", "self.conv = nn.Conv2d(8, 8, 3, groups=groups)", "groups"),
     "no features": ("n_in=0", "self.rnn = nn.LSTM(n_in, 8)", "n_in"),
     "a rate below 0": ("p=-1.0", "self.drop = nn.Dropout(p)", "p"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from traceback import walk_tb
@@ -21,14 +22,25 @@ from ....report.problems import Failure
 from ..locations.class_text import Method, code_of, methods_of
 from ..locations.code_origin import is_torch
 from ..locations.source_map import SourceMap
+from .failures import text_of
 from .local_variables import meant_attributes
+
+_ABSTRACT = re.compile(
+    r"Can't instantiate abstract class (\w+) with(?:out an implementation for)? abstract methods? (.+)"
+)
+"""What Python says, in the words of 3.10 and of 3.12."""
 
 
 def constructor_mistake(failure: Failure, error: BaseException, source_map: SourceMap) -> Failure:
     """Return the failure of a construction by ``error``, with a mistake named as what it is.
 
-    Any other failure is returned unchanged.
+    An abstract class is no mistake: what it needs is a subclass. Any other failure is returned unchanged.
     """
+    abstract = _ABSTRACT.match(text_of(error)) if isinstance(error, TypeError) else None
+    if abstract is not None and failure.target.rpartition(":")[2].rpartition(".")[2] == abstract[1]:
+        methods = abstract[2].replace("'", "")
+        message = f"{abstract[1]} is abstract: a subclass has to define {methods}"
+        return replace(failure, message=message, needs=f"a subclass that defines {methods}")
     if not isinstance(error, AttributeError):
         return failure
     frames = [frame for frame, _ in walk_tb(error.__traceback__)]

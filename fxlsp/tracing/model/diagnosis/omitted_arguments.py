@@ -28,6 +28,8 @@ _OF_NOTHING = (IndexError, KeyError, ValueError, AssertionError, StopIteration, 
 _EMPTY = (list, tuple, dict, set)
 _WITHOUT_SIZE = ("drop", "pad")
 """In names of arguments that are right as 0."""
+_NEVER_ONE = ("dim", "width", "hidden", "embed", "feature", "d_model")
+"""In names of sizes that are 1 only until a caller says another one."""
 
 
 def omitted_arguments(error: BaseException, class_name: str, expressions: Expressions) -> list[str]:
@@ -112,6 +114,8 @@ def _is_no_size(default: ast.expr, name: str) -> bool:
     match default:
         case ast.Constant(value=0):
             return type(default.value) is int and not any(each in name for each in _WITHOUT_SIZE)
+        case ast.Constant(value=1):
+            return type(default.value) is int and any(each in name for each in _NEVER_ONE)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
             return True
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -141,7 +145,8 @@ def _uses_in(constructor: _Function, frame: FrameType | None, with_numbers: bool
     uses: _Uses = {
         name: (name,)
         for name in _placeholders(constructor, with_numbers)
-        if frame is None or (name in values and _is_nothing_now(values[name]))
+        if frame is None
+        or (name in values and (_is_nothing_now(values[name]) or (with_numbers and _is_one(values[name]))))
     }
     for statement in ast.walk(constructor):
         for target, value in _bindings(statement):
@@ -189,6 +194,10 @@ def _is_nothing_now(value: Any) -> bool:
         return all(map(_is_nothing_now, value))
     is_number = type(value) in (int, float)
     return value is None or (isinstance(value, _EMPTY) and not value) or (is_number and value <= 0)
+
+
+def _is_one(value: Any) -> bool:
+    return type(value) is int and value == 1
 
 
 def _mentioned(nodes: Iterable[ast.AST], own: str, uses: _Uses) -> list[str]:

@@ -168,6 +168,45 @@ class Net(Part):
     assert worker.report(f"{write(text)}:Net", "Net()", "torch.ones(2, 4)").problems == ()
 
 
+_ABSTRACT = """
+from abc import ABC, abstractmethod
+
+from torch import nn
+
+class Base(nn.Module, ABC):
+    @abstractmethod
+    def encode(self, x): ...
+
+    @abstractmethod
+    def decode(self, x): ...
+
+    def forward(self, x):
+        return self.decode(self.encode(x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.base = Base()
+
+    def forward(self, x):
+        return self.base(x)
+"""
+
+
+def test_an_abstract_class_needs_a_subclass_and_is_a_mistake_where_it_is_made(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    abstract, made = (
+        Failure.from_json(worker.answer(f"{write(_ABSTRACT)}:{each}")["failure"]) for each in ("Base", "Net")
+    )
+    assert (abstract.severity, abstract.message) == (
+        "info",
+        "Base is abstract: a subclass has to define decode, encode",
+    )
+    assert abstract.needs == "a subclass that defines decode, encode"
+    assert (made.severity, made.needs) == ("warning", None)
+
+
 @pytest.mark.torchvision
 def test_a_published_model_without_the_call_is_reported(published: Callable[..., str], mistakes: Mistakes) -> None:
     text = published(
