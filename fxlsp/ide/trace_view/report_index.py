@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import dtypes
 from fxlsp.ide.trace_view.call_tree import ModuleCallTree
 from fxlsp.ide.trace_view.expression_events import Event, ExpressionEvents, events_by_file
@@ -19,7 +20,7 @@ from fxlsp.report.symbolic_sizes import DATA_SYMBOL
 from fxlsp.source.text.positions import Span
 
 _KEPT_NODES = 50_000
-"""Most nodes of all reports whose index is cached, each report counted as one more; some tens of megabytes."""
+"""Most nodes of all reports whose index is cached, each report counted as one more."""
 _LAYER = re.compile(
     r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d"
 )
@@ -150,13 +151,24 @@ class ReportIndex:
 
 def index_of(report: Report) -> ReportIndex:
     """Return the index of ``report``, the same one while it is cached."""
-    index = _indexes.get(id(report))
+    # A page of a graph is written on a thread: another one may drop any index meanwhile.
+    index = _indexes.pop(id(report), None)
     if index is None or index.report is not report:
-        index = _indexes[id(report)] = ReportIndex(report)
-    _indexes.move_to_end(id(report))
-    while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in _indexes.values()) > _KEPT_NODES:
+        index = ReportIndex(report)
+    _indexes[id(report)] = index
+    while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in list(_indexes.values())) > _KEPT_NODES:
         _indexes.popitem(last=False)
     return index
+
+
+def drop_replaced(snapshot: Snapshot) -> None:
+    """Drop the cached indexes, and with them the reports, that a snapshot has no more.
+
+    Each edit leads to a new report, also one that is undone, so no index of an earlier report is looked up again.
+    """
+    present = {id(state.report) for state in snapshot.models.values()}
+    for number in [number for number in list(_indexes) if number not in present]:
+        _indexes.pop(number, None)
 
 
 _indexes: OrderedDict[int, ReportIndex] = OrderedDict()
