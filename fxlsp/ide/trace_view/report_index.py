@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -151,14 +152,14 @@ class ReportIndex:
 
 def index_of(report: Report) -> ReportIndex:
     """Return the index of ``report``, the same one while it is cached."""
-    # A page of a graph is written on a thread: another one may drop any index meanwhile.
-    index = _indexes.pop(id(report), None)
-    if index is None or index.report is not report:
-        index = ReportIndex(report)
-    _indexes[id(report)] = index
-    while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in list(_indexes.values())) > _KEPT_NODES:
-        _indexes.popitem(last=False)
-    return index
+    with _lock:
+        index = _indexes.get(id(report))
+        if index is None or index.report is not report:
+            index = _indexes[id(report)] = ReportIndex(report)
+        _indexes.move_to_end(id(report))
+        while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in _indexes.values()) > _KEPT_NODES:
+            _indexes.popitem(last=False)
+        return index
 
 
 def drop_replaced(snapshot: Snapshot) -> None:
@@ -167,12 +168,15 @@ def drop_replaced(snapshot: Snapshot) -> None:
     Each edit leads to a new report, also one that is undone, so no index of an earlier report is looked up again.
     """
     present = {id(state.report) for state in snapshot.models.values()}
-    for number in [number for number in list(_indexes) if number not in present]:
-        _indexes.pop(number, None)
+    with _lock:
+        for number in _indexes.keys() - present:
+            del _indexes[number]
 
 
 _indexes: OrderedDict[int, ReportIndex] = OrderedDict()
 """By identity, because a report is too large to be hashed or compared."""
+_lock = threading.Lock()
+"""Of the indexes: the page of a graph is written on a thread."""
 
 
 def batch_size(report: Report) -> int | None:
