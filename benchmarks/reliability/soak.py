@@ -23,10 +23,17 @@ MOST_GROWTH = 1.05
 class Use:
     """What the lasting processes of a session use."""
 
-    megabytes: float
+    server: float
+    """Memory of the server, MiB."""
+    supervisor: float
+    """Memory of its supervisor and index reader, MiB."""
     descriptors: int
     processes: int
     files: int
+
+    @property
+    def megabytes(self) -> float:
+        return self.server + self.supervisor
 
 
 async def run_soak(share: Share) -> Outcome:
@@ -74,8 +81,10 @@ def _lasting(running: Session) -> set[int]:
 
 
 def _use(running: Session, lasting: set[int]) -> Use:
+    server = running.client.connection.pid
     return Use(
-        sum(_megabytes(pid) for pid in lasting),
+        _megabytes(server),
+        sum(_megabytes(pid) for pid in lasting if pid != server),
         sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in lasting),
         len(processes(running.mark)),
         sum(len(files) for _, _, files in os.walk(running.temporary)),

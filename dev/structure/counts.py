@@ -26,7 +26,7 @@ LAYER_LINES: Mapping[str, int] = {
     "cli": 5400,
     "engine": 9300,
     "graphview": 1000,
-    "ide": 7650,
+    "ide": 7700,
     "recording": 2100,
     "report": 1400,
     "server": 4200,

@@ -8,6 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.running.engine import Engine, SnapshotChange
+from fxlsp.ide.trace_view.report_index import drop_replaced
 from fxlsp.server.editor_watch import watch_editor
 from fxlsp.server.log import SnapshotLogger, log, log_to_editor
 from fxlsp.server.publish import diagnostics
@@ -80,6 +81,7 @@ def _connect(server: Server) -> None:
         typing.subscribe(_guarded_call(steady.rested))
         server.engine.subscribe(_guarded(lambda change: steady.follow(server.engine.snapshot.documents, change.edit)))
     server.engine.subscribe(_guarded(server.related_texts.follow))
+    server.engine.subscribe(_guarded(lambda _: drop_replaced(server.engine.snapshot)))
     publishers = (of_workspace.update, problems.update, of_settings.update)
     for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(listener))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import dtypes
 from fxlsp.ide.trace_view.call_tree import ModuleCallTree
 from fxlsp.ide.trace_view.expression_events import Event, ExpressionEvents, events_by_file
@@ -19,7 +21,7 @@ from fxlsp.report.symbolic_sizes import DATA_SYMBOL
 from fxlsp.source.text.positions import Span
 
 _KEPT_NODES = 50_000
-"""Most nodes of all reports whose index is cached, each report counted as one more; some tens of megabytes."""
+"""Most nodes of all reports whose index is cached, each report counted as one more."""
 _LAYER = re.compile(
     r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d"
 )
@@ -150,17 +152,31 @@ class ReportIndex:
 
 def index_of(report: Report) -> ReportIndex:
     """Return the index of ``report``, the same one while it is cached."""
-    index = _indexes.get(id(report))
-    if index is None or index.report is not report:
-        index = _indexes[id(report)] = ReportIndex(report)
-    _indexes.move_to_end(id(report))
-    while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in _indexes.values()) > _KEPT_NODES:
-        _indexes.popitem(last=False)
-    return index
+    with _lock:
+        index = _indexes.get(id(report))
+        if index is None or index.report is not report:
+            index = _indexes[id(report)] = ReportIndex(report)
+        _indexes.move_to_end(id(report))
+        while len(_indexes) > 1 and sum(len(each.report.nodes) + 1 for each in _indexes.values()) > _KEPT_NODES:
+            _indexes.popitem(last=False)
+        return index
+
+
+def drop_replaced(snapshot: Snapshot) -> None:
+    """Drop the cached indexes, and with them the reports, that a snapshot has no more.
+
+    Each edit leads to a new report, also one that is undone, so no index of an earlier report is looked up again.
+    """
+    present = {id(state.report) for state in snapshot.models.values()}
+    with _lock:
+        for number in _indexes.keys() - present:
+            del _indexes[number]
 
 
 _indexes: OrderedDict[int, ReportIndex] = OrderedDict()
 """By identity, because a report is too large to be hashed or compared."""
+_lock = threading.Lock()
+"""Of the indexes: the page of a graph is written on a thread."""
 
 
 def batch_size(report: Report) -> int | None:

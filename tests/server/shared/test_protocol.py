@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -13,8 +14,11 @@ import pytest_asyncio
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.server.main import make_server
 from fxlsp.server.shared.server import Server
+from tests.ide.builder import Trace, tensor
+from tests.ide.nets import TEXT
 
 URI = "file:///project/net.py"
 PATH = "/project/net.py"
@@ -83,6 +87,22 @@ async def test_a_thousand_changes_leave_nothing_behind(editor: Editor) -> None:
     await asyncio.sleep(0)
     assert editor.server.protocol.pending == before
     assert editor.text() == "#" * 1000 + "x = 1\n"
+
+
+async def test_a_replaced_report_leaves_nothing_behind(editor: Editor) -> None:
+    editor.open(TEXT)
+    before = indexes()
+    for version in range(1, 51):
+        report = Trace(TEXT).node("y", "torch.relu(self.conv(x))", tensor(version, 3)).report()
+        assert index_of(report).expressions(PATH)
+        editor.change(version, insertion(0, 0, "#"))
+    assert indexes() <= before
+
+
+def indexes() -> int:
+    """Return how many reports in memory have an index, which are the largest objects of a session."""
+    gc.collect()
+    return sum(type(each) is ReportIndex for each in gc.get_objects())
 
 
 async def test_asynchronous_handlers_leave_nothing_behind(editor: Editor) -> None:
