@@ -256,7 +256,7 @@ NOTHING_RETURNED = _define("FX603", "Return the result: `return x`, `return self
 """A ``forward`` ends without returning what it computed, or returns a module instead of its result."""
 LOCAL_INSTEAD_OF_ATTRIBUTE = _define("FX604", "Assign the attribute: `self.head = nn.Linear(4, 2)`")
 """A constructor assigns an unused local variable, and the attribute of that name is read and does not exist."""
-NOT_INITIALISED = _define("FX605", "Call `super().__init__()` first, with its parentheses")
+NOT_INITIALISED = _define("FX605", "Call `super().__init__()` first, with its parentheses", severity="error")
 """``super().__init__()`` of a module is missing, or called too late."""
 LOSS_OF_PROBABILITIES = _define(
     "FX606",

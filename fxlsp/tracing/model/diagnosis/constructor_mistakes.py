@@ -131,8 +131,8 @@ def _not_initialised(failure: Failure, cls: type, code: CodeType | None, source_
     message = f"{what}: a module can hold layers and parameters, and be called, only after super().__init__()."
     message = f"{message}\n{failure.message}" if failure.message else message
     # A subclass may initialise torch.nn.Module itself before it calls this constructor.
-    is_certain = constructor is not None and not cls.__subclasses__()
-    return replace(failure, code=NOT_INITIALISED, message=message, related=related, is_certain=is_certain)
+    needs = "a subclass that initialises torch.nn.Module" if cls.__subclasses__() else None
+    return replace(failure, code=NOT_INITIALISED, message=message, related=related, needs=needs)
 
 
 def _reason(failure: Failure, constructor: Method) -> tuple[str, tuple[RelatedPlace, ...]]:

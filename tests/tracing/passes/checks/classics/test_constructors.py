@@ -145,7 +145,7 @@ def test_a_class_whose_arguments_are_unknown_is_reported_too(mistakes: Mistakes)
     mistakes(text, "FX605", None, None)
 
 
-def test_a_base_that_a_subclass_may_initialise_is_a_warning(worker: Any, write: Callable[..., str]) -> None:
+def test_a_base_that_a_subclass_may_initialise_needs_that_subclass(worker: Any, write: Callable[..., str]) -> None:
     text = """
 import torch
 from torch import nn
@@ -164,7 +164,8 @@ class Net(Part):
         return self.fc(x)
 """
     failure = Failure.from_json(worker.answer(f"{write(text)}:Part")["failure"])
-    assert (failure.code, failure.severity) == ("FX605", "warning")
+    assert (failure.code, failure.severity) == ("FX605", "info")
+    assert failure.needs == "a subclass that initialises torch.nn.Module"
     assert worker.report(f"{write(text)}:Net", "Net()", "torch.ones(2, 4)").problems == ()
 
 
