@@ -1,7 +1,7 @@
 """FLOPs of a node's operators, by the formulas of torch.utils.flop_counter.
 
-The same dispatch mode raises for mixed dtypes and for dimensions that do not exist, which fake tensors accept, and
-shortens batch normalisation, for which they take long.
+The same dispatch mode raises for dtypes that real tensors refuse and for dimensions that do not exist, which fake ones
+accept, and shortens batch normalisation, for which they take long.
 """
 
 from __future__ import annotations
@@ -26,17 +26,10 @@ from ...isolation.torch_private import (
     overload_packet,
     tensors_in,
 )
+from .refused_types import may_refuse_types, require_known_types, require_one_dtype
 
 Statistics: TypeAlias = "dict[tuple[int, torch.dtype], tuple[torch.Tensor, torch.Tensor]]"
 """Mean and deviation of batch normalisation in the graph of a backward pass, by size and dtype."""
-
-
-class MixedTypesError(RuntimeError):
-    """Matrices of several dtypes are multiplied, which fake tensors accept."""
-
-    def __init__(self, dtypes: set[torch.dtype]) -> None:
-        super().__init__("expected operands of one dtype, but got " + " and ".join(sorted(map(str, dtypes))))
-        self.dtypes = dtypes
 
 
 class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -65,8 +58,10 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
             with no_dispatch():
                 return func(*args, **kwargs)
         if has_formula(func):
-            _require_one_dtype(args)
-        if overload_packet(func).__name__ in _UNCHECKED_DIMENSION:
+            require_one_dtype(args)
+        name = overload_packet(func).__name__
+        require_known_types(name, args, kwargs)
+        if name in _UNCHECKED_DIMENSION:
             _require_dimension(args[0], args[1] if len(args) > 1 else kwargs.get("dim", -1))
         if is_batch_norm(func) and not self._with_data:
             return self._batch_norm_result(args[0], training=args[5])
@@ -93,21 +88,6 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return (torch.empty_like(operand), *self._statistics[key])
 
 
-def _require_one_dtype(args: tuple[Any, ...]) -> None:
-    """Raise unless all matrices have one dtype, as torch does for real tensors.
-
-    Dtypes of one byte may be mixed.
-
-    Raises:
-        MixedTypesError: there are several dtypes.
-    """
-    # No operator with a formula has more than three matrices before its masks and scales.
-    matrices = [tensor for tensor in args[:3] if isinstance(tensor, torch.Tensor) and tensor.dim() > 1]
-    dtypes = {matrix.dtype for matrix in matrices if matrix.dtype.itemsize > 1}
-    if len(dtypes) > 1:
-        raise MixedTypesError(dtypes)
-
-
 _UNCHECKED_DIMENSION = frozenset({"softmax", "_softmax", "_safe_softmax", "sort"})
 """Operators that accept any number as their dimension if the tensor is fake."""
 
@@ -117,33 +97,9 @@ def may_be_accepted_by_fakes_alone(function: str, args: tuple[Any, ...], kwargs:
     if function in _UNCHECKED_DIMENSION and args and isinstance(args[0], torch.Tensor):
         dim = args[1] if len(args) > 1 else kwargs.get("dim")
         rank = max(args[0].dim(), 1)
-        return isinstance(dim, int) and not -rank <= dim < rank
-    types = {each.dtype for each in args if isinstance(each, torch.Tensor) and each.is_floating_point()}
-    return (len(types) > 1 or _is_given_integers(function, args)) and not is_autocast()
-
-
-def require_features(function: str, args: tuple[Any, ...]) -> None:
-    """Raise if a layer is given integers, whose sizes torch looks at first.
-
-    Raises:
-        MixedTypesError: its weight is of another type.
-    """
-    if _is_given_integers(function, args):
-        raise MixedTypesError({each.dtype for each in args[:2]})
-
-
-def _is_given_integers(function: str, args: tuple[Any, ...]) -> bool:
-    if function != "linear" and not function.startswith("conv"):
-        return False
-    given = args[:2]
-    if not all(isinstance(each, torch.Tensor) for each in given):
-        return False
-    return len({each.is_floating_point() or each.is_complex() for each in given}) > 1
-
-
-def is_autocast() -> bool:
-    """Return whether operations run under ``torch.autocast``, on any device."""
-    return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
+        if isinstance(dim, int) and not -rank <= dim < rank:
+            return True
+    return may_refuse_types(function, args)
 
 
 def _require_dimension(operand: torch.Tensor, dim: int) -> None:

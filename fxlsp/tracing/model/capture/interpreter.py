@@ -24,8 +24,9 @@ from .. import module_tree
 from ..building.fake_tensors import as_fake
 from ..operations.mismatches import fitted, mismatch_of, with_fitting
 from ..operations.operation import Fit, Key, Mismatch, Operation
-from .costs import MixedTypesError, OperatorCosts, Statistics
+from .costs import OperatorCosts, Statistics
 from .outputs import UNKNOWN, Unknown, holds_proxy, holds_unknown, is_known, output_of
+from .refused_types import RefusedTypesError
 from .tracer import ModulePathTracer
 
 
@@ -239,7 +240,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             self.needs_data = True
             return UNKNOWN, None, None
         except BaseException as raised:
-            if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
+            if isinstance(raised, RefusedTypesError) and self._origins[node].autocast:
                 # FX does not record ``with torch.autocast(...)``, under which the dtypes are allowed.
                 return UNKNOWN, None, None
             output, error = self.repeat_on_real_tensors(node.op, node.target, args, kwargs, raised)

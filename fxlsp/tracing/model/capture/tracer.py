@@ -23,8 +23,8 @@ from .. import module_tree
 from ..locations.bytecode.instructions import Instruction, instruction_of, walk_out
 from ..locations.bytecode.spans import with_lines_of
 from ..locations.source_map import CallStack, SourceMap
-from .costs import is_autocast
 from .mutations import copy_containers
+from .refused_types import is_autocast
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Literal
 
 import torch
 
-from ...model.capture.costs import MixedTypesError
+from ...model.capture.refused_types import RefusedTypesError
 from ...model.diagnosis.failures import text_of
 from ...model.locations.source_map import SourceMap
 from ..evidence import own_frames
@@ -70,7 +70,7 @@ class Effects:
             self._reasons = alike
             self.is_repeated = True
             return "same"
-        if isinstance(came.error, MixedTypesError):
+        if isinstance(came.error, RefusedTypesError):
             # A layer does not take the type, which has nothing to do with sizes.
             self._refusing |= {self._place_of(came)}
             return "refused"

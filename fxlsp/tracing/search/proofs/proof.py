@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import torch
 
-from ...model.capture.costs import MixedTypesError
+from ...model.capture.refused_types import RefusedTypesError
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.class_text import code_of
@@ -104,7 +104,7 @@ def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
     made: in a model of doubles nothing has to be made double.
     """
     error = outcome.error
-    if not isinstance(error, MixedTypesError) or not all(dtype.is_floating_point for dtype in error.dtypes):
+    if not isinstance(error, RefusedTypesError) or not all(dtype.is_floating_point for dtype in error.dtypes):
         return False
     if not error.dtypes <= {torch.float32, torch.float64}:
         return True

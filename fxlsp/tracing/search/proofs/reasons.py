@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 import torch
 
-from ...model.capture.costs import MixedTypesError
+from ...model.capture.refused_types import RefusedTypesError
 from ...model.diagnosis.failures import text_of
 from ..evidence import unpacked_names
 from ..rules.ranks_dtypes import PRODUCTS, is_of_wrong_rank
@@ -44,7 +44,7 @@ def reasons_of(outcome: TrialOutcome) -> frozenset[object]:
     Of two sizes their difference and quotient are reasons too: two that always differ by one never fit.
     """
     error, call = outcome.error, outcome.failing
-    if error is not None and (isinstance(error, MixedTypesError) or (call is not None and is_of_wrong_rank(call))):
+    if error is not None and (isinstance(error, RefusedTypesError) or (call is not None and is_of_wrong_rank(call))):
         return frozenset({(type(error), _SIZES.sub("#", text_of(error)))})
     sizes = unfit_sizes(outcome)
     unfit: frozenset[object] = sizes.union(*map(_relations, sizes)) or _shapes_unfit(outcome)
@@ -98,7 +98,7 @@ def is_of_dtype(outcome: TrialOutcome) -> bool:
     """Return whether the type of numbers is refused that an operation before has made, which no size changes."""
     call, text = outcome.failing, text_of(outcome.error or ValueError())
     is_of_indices = call is not None and call.name == "embedding" and "scalar types" in text
-    return isinstance(outcome.error, MixedTypesError) or (is_of_indices and not outcome.refuses_inputs)
+    return isinstance(outcome.error, RefusedTypesError) or (is_of_indices and not outcome.refuses_inputs)
 
 
 def is_of_weights(outcome: TrialOutcome) -> bool:

@@ -22,13 +22,8 @@ from ...model.building.construction import Constructions, construct
 from ...model.building.evaluation import evaluate
 from ...model.building.fake_tensors import CopiesOfFakes, as_fake
 from ...model.building.state_snapshot import StateSnapshot
-from ...model.capture.costs import (
-    MixedTypesError,
-    OperatorCosts,
-    is_autocast,
-    may_be_accepted_by_fakes_alone,
-    require_features,
-)
+from ...model.capture.costs import OperatorCosts, may_be_accepted_by_fakes_alone
+from ...model.capture.refused_types import RefusedTypesError, is_autocast, require_features
 from ...model.locations.source_map import SourceMap
 from .acceptance import InputAcceptance
 from .budget import ELEMENTS_OF_WORK, MODULES_OF_WORK, SECONDS, WORK_WITH_DATA, OutOfBudgetError, WorkMeter, work_of
@@ -197,7 +192,7 @@ class TrialRunner:
 
         modes = (self._mode, OperatorCosts()) if is_strict else (self._mode,)
         self._run(trial, outcome, inputs, *modes, is_past_unfit=is_past_unfit)
-        if isinstance(outcome.error, MixedTypesError) and outcome.failing is not None and outcome.failing.is_autocast:
+        if isinstance(outcome.error, RefusedTypesError) and outcome.failing is not None and outcome.failing.is_autocast:
             # Whether its types are allowed is known on the device that it is for.
             return self.run(trial)
         outcome.uses.update(realised.uses)
