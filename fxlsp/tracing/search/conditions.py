@@ -10,6 +10,7 @@ from types import CodeType
 from .evidence import Line
 from .priors.class_body import tree_of
 
+_COUNTING = frozenset({"range", "enumerate", "zip", "reversed", "len"})
 Condition = tuple[ast.expr, bool]
 """An expression, and whether it has to hold."""
 _Way = tuple[Condition, ...]
@@ -109,16 +110,21 @@ def names_that_may_be_none(frames: Sequence[Line]) -> set[str]:
 
 @lru_cache(maxsize=32)
 def follows_values(code: CodeType) -> bool:
-    """Return whether a condition in a function reads anything but attributes of its first parameter, and None.
+    """Return whether a condition or loop of a function reads anything but attributes of its first parameter, and None.
 
     What runs there may then be decided by a size. So it may where the text is not known.
     """
     owner, tree = code.co_varnames[:1], tree_of(code)
-    if not tree.body:
-        return True
-    branches = (node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp, ast.While)))
-    tests = [part for node in branches for part in _parts_of_condition(node.test)]
-    return any(not _is_of_owner(test, owner) for test in tests)
+    return not tree.body or any(not _is_of_owner(each, owner) for node in ast.walk(tree) for each in _deciding(node))
+
+
+def _deciding(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what decides whether, or how often, a part of a statement or expression runs."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            yield from _parts_of_condition(test)
+        case ast.For(iter=subject) | ast.comprehension(iter=subject) | ast.Match(subject=subject):
+            yield subject
 
 
 def _parts_of_condition(test: ast.expr) -> Iterator[ast.expr]:
@@ -136,7 +142,9 @@ def _parts_of_condition(test: ast.expr) -> Iterator[ast.expr]:
 
 def _is_of_owner(test: ast.expr, owner: tuple[str, ...]) -> bool:
     names = [node.id for node in ast.walk(test) if isinstance(node, ast.Name)]
-    return all(name in owner for name in names) and not any(isinstance(node, ast.Call) for node in ast.walk(test))
+    called = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
+    is_counting = all(isinstance(each, ast.Name) and each.id in _COUNTING for each in called)
+    return is_counting and all(name in owner or name in _COUNTING for name in names)
 
 
 def _is_with_none(test: ast.Compare) -> bool:

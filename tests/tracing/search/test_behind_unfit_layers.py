@@ -34,6 +34,12 @@ UNFIT = "x = torch.flatten(self.conv(x).relu(), 1)\n"
             id="behind a sum",
         ),
         pytest.param(
+            "self.layers = nn.ModuleList([nn.Linear(10, 20), nn.Linear(30, 4)])",
+            "x = self.fc(x)\nfor layer in self.layers:\n    x = layer(x)\nreturn x",
+            "x = layer(x)",
+            id="a list of layers",
+        ),
+        pytest.param(
             "self.rnn = nn.LSTM(10, 10)",
             "x = self.rnn(self.fc(x))\nreturn x.relu()",
             "return x.relu()",
@@ -63,6 +69,11 @@ def test_a_mistake_behind_a_layer_that_fits_nothing_is_an_error(
         pytest.param("", "y = self.fc(x)\nreturn y if x.shape[1] == 100 else self.fc(y)", id="the size decides"),
         pytest.param(
             "", "y = self.fc(x)\nwhile y.shape[-1] != 10:\n    y = self.fc(y)\nreturn y", id="as often as it is needed"
+        ),
+        pytest.param(
+            "",
+            "y = self.fc(x)\nfor _ in range(x.shape[1] - 100):\n    y = self.fc(y)\nreturn y",
+            id="a loop of no step",
         ),
         pytest.param(
             "self.out = nn.Linear(5, 3)", "a, b = self.fc(x).chunk(2, 1)\nreturn self.out(a) * b[:, :3]", id="a half"

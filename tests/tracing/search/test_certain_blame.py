@@ -303,3 +303,20 @@ def test_a_keyword_that_a_layer_does_not_have_is_an_error_unless_a_caller_passes
     answer = worker.answer(write(net(arguments, made, "x", "return self.fc(x)")) + ":Net")
     failed = Failure.from_json(answer["failure"]).code == "FX403" if answer["type"] == "failure" else False
     assert failed == is_error
+
+
+@pytest.mark.parametrize(
+    ("signature", "run", "codes"),
+    [
+        ("x", "self.scale = self.scale.clamp(0, 4)\nreturn self.fc(x) * self.scale", ["FX403"]),
+        ("x", "self.fc = self.fc(x)\nreturn self.fc", ["FX403"]),
+        ("x, scale", "self.scale = scale\nreturn self.fc(x) * self.scale", []),
+        ("x", "self.scale = nn.Parameter(self.scale.clamp(0, 4))\nreturn self.fc(x) * self.scale", []),
+    ],
+)
+def test_a_tensor_that_was_computed_is_no_parameter_or_layer(
+    signature: str, run: str, codes: list[str], worker: Any, write: Callable[..., str]
+) -> None:
+    made = "self.fc, self.scale = nn.Linear(8, 4), nn.Parameter(torch.ones(()))"
+    report = worker.report(write(net("", made, signature, run)) + ":Net")
+    assert [each.code for each in report.problems if each.severity == "error" and each.code[2] == "4"] == codes

@@ -45,6 +45,8 @@ _OPERAND = re.compile(
 )
 """What Python and torch say about an operand that is no tensor."""
 _SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
+_REFUSED_ATTRIBUTE = re.compile(r"cannot assign '.+' (?:as (?:parameter|child module)|object to buffer) '\w+' \(torch")
+"""What torch says about an attribute that is registered, and is assigned something else."""
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
 """What torch says when a container that has no ``forward`` is called."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
@@ -80,7 +82,7 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, ValueError):
         return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
-        if is_given and _is_named_in_list(error, model):
+        if is_given and (_is_named_in_list(error, model) or _assigns_computed(error, raised)):
             return True
         if "missing" in text_of(error) and passes_unpacked_arguments(raising_instruction(raised)):
             # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
@@ -95,6 +97,19 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if lacks_constant_key(error, raised):
         return True
     return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
+
+
+def _assigns_computed(error: TypeError, raised: TracebackType) -> bool:
+    """Return whether a module refuses a tensor that was computed for an attribute that is a parameter, or the like.
+
+    An input may be another one: a parameter that a caller passes.
+    """
+    behind = raised.tb_next
+    if behind is None or _REFUSED_ATTRIBUTE.match(text_of(error)) is None:
+        return False
+    value, code = behind.tb_frame.f_locals.get("value"), raised.tb_frame.f_code
+    given = [raised.tb_frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
+    return isinstance(value, torch.Tensor) and all(value is not each for each in given)
 
 
 def waits_for_attribute(error: BaseException) -> bool:
