@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Container
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,8 +19,10 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import assignment_in, captures, dotted_name, field, span_of, text_of
 
-_BARE = frozenset({"Module", "ABC", "object", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
-"""Base classes without a ``forward``. A container runs only as a part of its owner."""
+_BARE = frozenset({"Module", "ABC", "object"})
+"""Base classes without a ``forward``."""
+_CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
+"""More such classes, which run only as parts of their owners."""
 _NAMES_OF_CALLS = re.compile(r"\bforward\b|__call__|__getattr")
 """Names with which a class may bind a ``forward`` that is no method of its own."""
 
@@ -91,22 +92,15 @@ def _find_model_classes(document: Document) -> tuple[ModelClass, ...]:
     classes = class_statements(root)
     names = module_class_names(classes, imported_names(root), takes_inputs, document.external_bases)
     uses = uses_of_classes(root)
-    found: list[ModelClass] = []
-    lacking: set[str] = set()
-    for each in (each for each in classes if each.qualname in names):
-        forward = forward_of(document, each)
-        runs = forward is not None or _may_inherit_forward(each, names, lacking)
-        found.append(_model_class(document, each, uses.classes_used_by(each, names), forward, runs))
-        if runs or _NAMES_OF_CALLS.search(text_of(each.node)):
-            lacking.discard(each.qualname)
-        else:
-            lacking.add(each.qualname)
-    return tuple(found)
+    return tuple(
+        _model_class(document, each, uses.classes_used_by(each, names)) for each in classes if each.qualname in names
+    )
 
 
-def _model_class(
-    document: Document, statement: ClassStatement, constructs: frozenset[str], forward: ForwardDef | None, runs: bool
-) -> ModelClass:
+def _model_class(document: Document, statement: ClassStatement, constructs: frozenset[str]) -> ModelClass:
+    forward = forward_of(document, statement)
+    bare = _BARE if _NAMES_OF_CALLS.search(text_of(statement.node)) else _BARE | _CONTAINERS
+    runs = forward is not None or any(base.rpartition(".")[2] not in bare for base in statement.bases)
     return ModelClass(
         statement.qualname,
         statement.local,
@@ -117,20 +111,6 @@ def _model_class(
         statement.bases,
         runs,
     )
-
-
-def _may_inherit_forward(statement: ClassStatement, names: frozenset[str], lacking: Container[str]) -> bool:
-    """Return whether a base of a class has a ``forward``, or may have one since it is not known.
-
-    Args:
-        names: The qualified names of the model classes of the file.
-        lacking: Those above the class that have none and bind none in another way, such as ``forward = encode``.
-    """
-    bases = [base for base in statement.bases if base.rpartition(".")[2] not in _BARE]
-    if _NAMES_OF_CALLS.search(text_of(statement.node)):
-        return bool(bases)
-    scope = statement.qualname.rpartition(".")[0]
-    return any((defined_class(base, scope, names) or "") not in lacking for base in bases)
 
 
 def _find_factories(document: Document) -> tuple[Factory, ...]:
