@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import torch
 
+_ONE_DTYPE = "expected operands of one dtype"
+
 
 class RefusedTypesError(RuntimeError):
     """An operator does not take the dtypes of its operands, which fake tensors accept."""
@@ -26,6 +28,8 @@ _FLOATS_ALONE = re.compile(
 """Operators without a kernel for integers; for some of them there is one for a few."""
 _NO_BOOLS = re.compile(r"i?sub|rsub|subtract|relu|abs|argmax|b?mm|(?:add|badd)b?mm|matmul|einsum|dot|mv")
 _INTEGERS_ALONE = re.compile(r"(?:bitwise_|i)?(?:and|or|xor)")
+_LARGEST = 2**24
+"""Elements of the largest integers that are suspected: larger ones may be too large to be tried as real tensors."""
 
 
 def require_known_types(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -60,10 +64,14 @@ def _taken(name: str) -> Literal["", "floats", "numbers", "integers"]:
 def _is_refused(taken: str, args: Iterable[Any]) -> bool:
     operands = _tensors(args)
     if taken == "floats":
-        return bool(operands) and not operands[0].is_floating_point() and not operands[0].is_complex()
+        return any(_is_of_integers(each) and each.numel() <= _LARGEST for each in operands[:1])
     if taken == "numbers":
         return any(each.dtype is torch.bool for each in operands)
     return any(each.is_floating_point() for each in operands)
+
+
+def _is_of_integers(tensor: torch.Tensor) -> bool:
+    return not tensor.is_floating_point() and not tensor.is_complex()
 
 
 def require_one_dtype(args: tuple[Any, ...]) -> None:
@@ -78,9 +86,6 @@ def require_one_dtype(args: tuple[Any, ...]) -> None:
     dtypes = {matrix.dtype for matrix in _tensors(args[:3]) if matrix.dim() > 1 and matrix.dtype.itemsize > 1}
     if len(dtypes) > 1:
         raise RefusedTypesError(_ONE_DTYPE, dtypes)
-
-
-_ONE_DTYPE = "expected operands of one dtype"
 
 
 def require_features(function: str, args: tuple[Any, ...]) -> None:
@@ -107,7 +112,7 @@ def _is_given_integers(function: str, args: tuple[Any, ...]) -> bool:
     given = args[:2]
     if not all(isinstance(each, torch.Tensor) for each in given):
         return False
-    return len({each.is_floating_point() or each.is_complex() for each in given}) > 1
+    return len(set(map(_is_of_integers, given))) > 1
 
 
 def is_autocast() -> bool:

@@ -74,6 +74,21 @@ def test_an_expression_is_an_error_where_eager_torch_refuses_it(
     assert {line for line in lines if numbers[line] in shown} == refused
 
 
+def test_tensors_that_are_too_large_to_be_tried_are_errors_only_where_all_kernels_refuse_them(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    run = (
+        "seen = x > 0\npooled = F.avg_pool2d(seen.long(), 2)\nlarger = F.interpolate(seen.byte(), scale_factor=2)\n"
+        "return pooled, larger, 1 - seen"
+    )
+    text = net("", "self.fc = nn.Linear(8, 8)", "x", run)
+    report = worker.report(write(text) + ":Net", "Net()", "torch.randn(64, 8, 512, 512)")
+    (error,) = [each for each in report.problems if each.severity == "error"]
+    assert "bool" in error.message
+    shapes = [each.output["shape"] for each in report.nodes if each.target.endswith(("avg_pool2d", "interpolate"))]
+    assert shapes == [[64, 8, 256, 256], [64, 8, 1024, 1024]]
+
+
 @pytest.mark.parametrize(
     ("run", "line"),
     [
