@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -90,9 +90,10 @@ class StateSnapshot:
             return
         if isinstance(value, _CONTAINERS):
             self._objects[id(value)] = value
-            if len(value) <= _LARGEST:
-                self._contents[id(value)] = (value, value.copy())
-                for item in list(value.values() if isinstance(value, dict) else value):
+            contents = _contents_of(value)
+            if len(contents) <= _LARGEST:
+                self._contents[id(value)] = (value, contents)
+                for item in contents.values() if isinstance(contents, dict) else contents:
                     self._save(item, depth - 1)
         elif is_plain_object(value):
             self._objects[id(value)] = value
@@ -110,7 +111,7 @@ class StateSnapshot:
                     if name not in space.copy and name not in _OWN and not _MADE_BY_FX.fullmatch(name):
                         yield StateChange(space.owner, name, MISSING, after)
         for value, copy in self._contents.values():
-            if not _same_contents(value, copy):
+            if not _same_contents(_contents_of(value), copy):
                 yield StateChange(value, "", copy, value)
 
     def restore(self) -> None:
@@ -122,8 +123,9 @@ class StateSnapshot:
                 del space.live[name]
             space.live.update(space.copy)
         for value, copy in self._contents.values():
-            value.clear()
-            value.extend(copy) if isinstance(value, (list, deque)) else value.update(copy)
+            kind: Any = next(kind for kind in (OrderedDict, *_CONTAINERS) if isinstance(value, kind))
+            kind.clear(value)
+            (kind.extend if isinstance(value, (list, deque)) else kind.update)(value, copy)
 
 
 def holds_proxy(value: object, depth: int = 3) -> bool:
@@ -132,8 +134,21 @@ def holds_proxy(value: object, depth: int = 3) -> bool:
         return True
     if depth == 0 or not isinstance(value, (list, tuple, dict, set, deque)):
         return False
-    items = list(value.values()) if isinstance(value, dict) else list(value)
+    contents = value if isinstance(value, tuple) else _contents_of(value)
+    items = list(contents.values()) if isinstance(contents, dict) else list(contents)
     return len(items) <= _LARGEST and any(holds_proxy(item, depth - 1) for item in items)
+
+
+def _contents_of(container: Any) -> Any:
+    """Return a copy of a list, dict, set or deque as one of Python's own.
+
+    A class of the user may override any method, so that it is read by those of Python's class.
+    """
+    if isinstance(container, dict):
+        kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict
+        return dict(kind.items(container))
+    kind = next(kind for kind in _CONTAINERS if isinstance(container, kind))
+    return kind(kind.__iter__(container))
 
 
 def _same_contents(value: Any, copy: Any) -> bool:
