@@ -22,6 +22,7 @@ from ..model.capture.feeding import Feed, ModelWithInputs, node_values
 from ..model.capture.tracer import ModulePathTracer, check_graph
 from ..model.diagnosis.failures import mistake_problem, trace_error, trace_problem
 from ..model.diagnosis.own_mistakes import is_own_mistake, layer_as_tensor
+from ..model.loading.not_imported import placeholder_refused
 from ..model.locations.source_map import SourceMap
 from .checks.base.pass_result import PassResult
 from .checks.registry import Checking
@@ -133,7 +134,8 @@ class PlainPass:
             # SystemExit and KeyboardInterrupt included: the user's code raised them, and they end only its trace.
             if not real_tensors and comes_from_fakes(error):
                 raise FakesFailedError from error
-            return error
+            refused = placeholder_refused(error)
+            return error if refused is None else refused.again().with_traceback(error.__traceback__)
         return None
 
     def _graph(self, assembly: Assembly, error: BaseException | None) -> Report:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from ..locations.code_origin import is_workspace_code
 from .missing_names import import_missing_submodule, untaken_bindings
+from .not_imported import NotImported, placeholder_refused
 from .setup_calls import sets_up
 from .slicing import ModuleSlicer, SlicedStatement
 
@@ -29,36 +30,6 @@ _MOST_STATEMENTS = 2**14
 _STAR = "*"
 _RAN = "ran"
 _NOT_IMPORTED = re.compile(r"cannot import name '(\w+)'")
-
-
-class NotImported:
-    """Placeholder for a failed import: using it raises the error of the import."""
-
-    def __init__(self, error: BaseException) -> None:
-        self._error = error
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        raise self._again()
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise self._again()
-
-    def __getitem__(self, key: Any) -> Any:
-        raise self._again()
-
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        raise self._again()
-
-    def _again(self) -> BaseException:
-        """Return a copy of the error, to be raised where the name is used."""
-        try:
-            error = type(self._error)(*self._error.args)
-        except TypeError:
-            return self._error
-        error.__cause__ = self._error
-        return error
 
 
 AfterHead: TypeAlias = "Callable[[Execution], None]"
@@ -149,7 +120,11 @@ class Execution:
         Raises:
             BaseException: the error of the statement that should have bound one of them.
         """
-        wanted = self._needs.bound.intersection(names)
+        names = set(names)
+        wanted = self._needs.bound & names
+        if wanted < names:
+            # Python asks this function for the others.
+            wanted |= self._needs.bound & {"__getattr__"}
         if not wanted <= self._needed:
             self._asked |= wanted
             self.run()
@@ -277,6 +252,9 @@ class Execution:
 
     def cause_of(self, error: BaseException) -> BaseException | None:
         """Return the stored error that made a name undefined, if this file should bind it."""
+        refused = placeholder_refused(error)
+        if refused is not None:
+            return refused.error
         if any(error.__cause__ is failure for failure in self._failures.values()):
             return error.__cause__
         if isinstance(error, ImportError) and os.path.realpath(error.path or "") == self._path:

@@ -35,6 +35,7 @@ from .statements import (
 
 _ALWAYS_CHANGED = (
     "sys.path",
+    "sys.modules",
     "os.environ",
     "torch.set_default",
     "torch.backends.",
