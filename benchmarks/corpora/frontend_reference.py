@@ -38,6 +38,9 @@ def main() -> int:
         if answer["export"]["verdict"] != "dynamic":
             answer["export"] = _in_fork(_exports_as_given, case, names)
         answer["compile"] = _in_fork(_compiles_whole, case, names)
+        if answer["compile"]["verdict"] == "problem":
+            # With fullgraph=True, torch goes on behind some places at which it ends a graph without it.
+            answer["compile"]["at"] = _in_fork(_first_break, case, names).get("at") or answer["compile"]["at"]
     os.write(answers, json.dumps(answer).encode())
     return 0
 
@@ -108,6 +111,13 @@ def _compiles_whole(case: Json, names: Json) -> Json:
     except Exception as error:
         return {"verdict": "problem", "message": _first_line(error), "at": _place(error)}
     return {"verdict": "ok"}
+
+
+def _first_break(case: Json, names: Json) -> Json:
+    model, args, kwargs = _made(case, names)
+    explained: Any = torch._dynamo.explain(model)(*args, **kwargs)
+    stacks = ([frame for frame in each.user_stack if counts(frame.filename)] for each in explained.break_reasons)
+    return {"at": next(((stack[-1].filename, stack[-1].lineno) for stack in stacks if stack), None)}
 
 
 def _place(error: BaseException) -> tuple[str, int] | None:
