@@ -23,6 +23,7 @@ from ...report.codes import (
 from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
+from ..model.diagnosis.altered_models import of_altered_model
 from ..model.diagnosis.guess_severity import downgrade, not_of_torch_fx, unproven, weaken, with_condition
 from ..model.diagnosis.machine import lacks_hardware
 from ..model.diagnosis.omitted_arguments import of_omitted_argument
@@ -64,6 +65,7 @@ def corrected(
             problems = tuple(downgrade(each, target) if each.severity == "error" else each for each in problems)
         report = replace(report, problems=problems)
     problems = tuple(of_omitted_argument(each, target, source_map.expressions) for each in report.problems)
+    problems = tuple(of_altered_model(each, target, report.recipe, source_map.expressions) for each in problems)
     report = replace(report, problems=problems)
     if report.recipe.source != "search":
         return replace(report, problems=_once_for_each_cause(report.problems))

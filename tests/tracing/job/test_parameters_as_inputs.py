@@ -89,7 +89,9 @@ def test_a_parameter_among_the_inputs_stays_a_parameter(name: str, worker: Any, 
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_tensor_that_is_assigned_to_a_parameter_is_an_error(name: str, worker: Any, write: Callable[..., str]) -> None:
+def test_a_tensor_that_is_assigned_to_a_parameter_is_an_error(
+    name: str, worker: Any, write: Callable[..., str]
+) -> None:
     found = _problems(*WRONG[name], worker, write)
     assert any(severity == "error" and code in ("FX401", "FX403") for code, severity in found), found
 

@@ -21,8 +21,8 @@ from ..silent.kept_state import AttributeAssignment, recording_assignments
 class ReplacedParameters(Check):
     """Check for ``self.conv.weight = nn.Parameter(...)`` while the model runs.
 
-    One that is made under a condition, such as on the first call, is not reported unless it replaces another. Nor is one
-    that the caller passes, which an optimizer of theirs may have.
+    One that is made under a condition, such as on the first call, is not reported unless it replaces another. Nor is
+    one that the caller passes, which an optimizer of theirs may have.
     """
 
     def __init__(self) -> None:
