@@ -202,7 +202,7 @@ def another_size_may_mend(problem: Problem, report: Report, expressions: Express
         return False
     stacks = (each.stack for each in report.nodes if each.location == problem.location)
     ran = {(place.file, place.line, place.column) for each in report.nodes if (place := each.location) is not None}
-    places = {problem.location, *(step.location for stack in stacks for step in stack if step.location is not None)}
+    places = {problem.location, *(step.location for stack in stacks for step in stack)}
     return any(_is_mended(place, ran, expressions) for place in places)
 
 
