@@ -77,7 +77,7 @@ ORDERS = {
         failures, layer_results, constant_keys, torch_signatures
         constructor_mistakes
         own_mistakes, returned_values, guess_severity
-        omitted_arguments
+        omitted_arguments, altered_models
     """,
     "tracing/search": """
         trials

@@ -32,7 +32,7 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 38900,
+    "tracing": 39400,
     "tracing/search": 10750,
 }
 """Lines of a layer, and of the largest folder of one."""

@@ -16,6 +16,7 @@ from ...report.codes import (
     ITERATION,
     NOT_LOADED,
     NOTHING_RETURNED,
+    OPERATION_FAILS,
     VARIADIC_INPUT,
     codes_with,
     severity_of,
@@ -23,7 +24,9 @@ from ...report.codes import (
 from ...report.locations import Location
 from ...report.problems import Problem
 from ...report.report import Report
+from ..model.diagnosis.altered_models import of_altered_model
 from ..model.diagnosis.guess_severity import downgrade, not_of_torch_fx, unproven, weaken, with_condition
+from ..model.diagnosis.guessed_branches import another_size_may_mend
 from ..model.diagnosis.machine import lacks_hardware
 from ..model.diagnosis.omitted_arguments import of_omitted_argument
 from ..model.diagnosis.returned_values import is_of_none
@@ -64,10 +67,13 @@ def corrected(
             problems = tuple(downgrade(each, target) if each.severity == "error" else each for each in problems)
         report = replace(report, problems=problems)
     problems = tuple(of_omitted_argument(each, target, source_map.expressions) for each in report.problems)
+    problems = tuple(of_altered_model(each, target, report.recipe, source_map.expressions) for each in problems)
     report = replace(report, problems=problems)
     if report.recipe.source != "search":
         return replace(report, problems=_once_for_each_cause(report.problems))
     doubted = unproven(report, target) if target.fails else report.problems
+    open_sizes = [each for each in report.problems if another_size_may_mend(each, report, source_map.expressions)]
+    doubted = (*doubted, *(each for each in open_sizes if each.code == OPERATION_FAILS))
     problems = tuple(downgrade(problem, target) if problem in doubted else problem for problem in report.problems)
     problems = tuple(weaken(problem, target, source_map) for problem in problems)
     problems = _once_for_each_cause(with_condition(problems, target.only))

@@ -107,7 +107,7 @@ class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def fake(self, value: Any) -> Any:
         """Return a fake copy of a tensor; other values unchanged."""
-        return as_fake(self._fake_mode, value)
+        return _plain_fake(self._fake_mode, value)
 
 
 def _is_size(value: object) -> bool:
@@ -115,7 +115,25 @@ def _is_size(value: object) -> bool:
 
 
 def as_fake(mode: FakeTensorMode, value: Any) -> Any:
-    """Return a tensor as a fake tensor on the CPU; other values unchanged."""
+    """Return a tensor as a fake tensor on the CPU; other values unchanged.
+
+    A parameter stays one, and a buffer too: modules accept and register what is assigned to them by that.
+    """
+    fake = _plain_fake(mode, value)
+    if fake is value or not isinstance(value, torch.Tensor):
+        return fake
+    if isinstance(value, torch.nn.Parameter):
+        return torch.nn.Parameter(fake.detach(), value.requires_grad)
+    # torch 2.6 and later: ``torch.nn.Buffer`` marks a tensor by attributes.
+    for name in _MARKS_OF_BUFFERS & vars(value).keys():
+        setattr(fake, name, getattr(value, name))
+    return fake
+
+
+_MARKS_OF_BUFFERS = {"_is_buffer", "persistent"}
+
+
+def _plain_fake(mode: FakeTensorMode, value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     fake: torch.Tensor = value if isinstance(value, FakeTensor) else mode.from_tensor(value.detach())

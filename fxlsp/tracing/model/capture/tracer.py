@@ -128,6 +128,10 @@ class ModulePathTracer(torch.fx.Tracer):
         """Module that is running, leaf modules included; the root if no other is."""
         return self._entered[-1].module if self._entered else self.root
 
+    def given_values(self) -> list[Any]:
+        """Return the values that the root was given, without those in containers: none where only proxies are."""
+        return []
+
     def module_that_raised(self, error: BaseException) -> str:
         """Return the path of the innermost module that raised ``error``; "" for the root."""
         return self._raised[1] if self._raised is not None and self._raised[0] is error else ""

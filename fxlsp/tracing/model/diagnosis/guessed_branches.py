@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ....report.locations import Location
+from ....report.problems import Problem
+from ....report.report import Report
+from ..locations.expressions import Expressions
 
 _FORMS = ("bool", "int", "float", "str", "list", "tuple", "getattr")
 """Functions whose result is a part or another form of their first argument."""
@@ -188,3 +191,104 @@ def _returned_by(node: ast.AST, method: _Function, own: str, arguments: GuessedA
 
 def _binds(statement: ast.Assign, names: set[str]) -> bool:
     return any(isinstance(each, ast.Name) and each.id in names for each in statement.targets)
+
+
+def another_size_may_mend(problem: Problem, report: Report, expressions: Expressions) -> bool:
+    """Return whether a branch that was not run, and hangs on a size, assigns what the failing statement reads.
+
+    ``if x.shape[1] == 7: x = F.pad(x, (0, 2))``: of all sizes, a search tries a few. It tries all usual ranks.
+    """
+    if problem.location is None:
+        return False
+    stacks = (each.stack for each in report.nodes if each.location == problem.location)
+    ran = {(place.file, place.line, place.column) for each in report.nodes if (place := each.location) is not None}
+    places = {problem.location, *(step.location for stack in stacks for step in stack)}
+    return any(_is_mended(place, ran, expressions) for place in places)
+
+
+def _is_mended(place: Location, ran: set[tuple[str, int, int]], expressions: Expressions) -> bool:
+    statements = expressions.statements_at(place.file, place.line)
+    functions = [index for index, each in enumerate(statements) if isinstance(each, _Function)]
+    if not functions or functions[-1] == len(statements) - 1:
+        return False
+    function, *around = statements[functions[-1] :]
+    names = [node for node in _headers(around[-1]) if isinstance(node, ast.Name)]
+    variables = {each.id for each in names if _is_within(each, place)} or {each.id for each in names}
+    sizes = _names_of_sizes(function)
+    lines = [(line, column) for file, line, column in ran if file == place.file]
+    for outer, inner in pairwise([function, *around]):
+        blocks = (block for name in ("body", "orelse", "finalbody") if inner in (block := getattr(outer, name, [])))
+        for statement in (each for block in blocks for each in reversed(block[: block.index(inner)])):
+            if any(_may_assign(statement, name, sizes, lines) for name in variables):
+                return True
+            # What it certainly assigns does not hang on what is before.
+            variables -= {each.id for each in getattr(statement, "targets", []) if isinstance(each, ast.Name)}
+    return False
+
+
+def _may_assign(statement: ast.stmt, name: str, sizes: set[str], ran: list[tuple[int, int]]) -> bool:
+    """Return whether a statement assigns a variable by a branch that did not run, on a condition about sizes."""
+    match statement:
+        case ast.If(test=test, body=body):
+            is_assigned = any(_stores(node, name) for each in body for node in ast.walk(each))
+            last = body[-1].end_lineno or body[-1].lineno
+            is_run = any(body[0].lineno <= line <= last for line, _ in ran)
+            inner = any(_may_assign(each, name, sizes, ran) for each in (*body, *statement.orelse))
+            return inner or (is_assigned and not is_run and _reads_sizes(test, sizes))
+        case ast.Assign(targets=targets, value=ast.IfExp(test=test, body=chosen)):
+            first = (chosen.lineno, chosen.col_offset)
+            last_place = (chosen.end_lineno or 0, chosen.end_col_offset or 0)
+            is_run = any(first <= (line, column - 1) < last_place for line, column in ran)
+            return any(_stores(each, name) for each in targets) and not is_run and _reads_sizes(test, sizes)
+    return False
+
+
+def _is_within(name: ast.Name, place: Location) -> bool:
+    first, last = (place.line, place.column), (place.end_line, place.end_column)
+    return first <= (name.lineno, name.col_offset + 1) < last
+
+
+def _headers(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the syntax nodes of a statement without those of statements inside it."""
+    for child in ast.iter_child_nodes(statement):
+        if not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            yield from ast.walk(child)
+
+
+def _names_of_sizes(function: ast.stmt) -> set[str]:
+    """Return the variables of a function that hold sizes: ``b, c, t = x.shape``."""
+    return {
+        part.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _reads_sizes(node.value, set()) and not _is_computed(node.value)
+        for target in node.targets
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name)
+    }
+
+
+def _is_computed(value: ast.expr) -> bool:
+    """Return whether a value is a tensor of a size rather than the size: ``torch.ones(x.shape[0])``."""
+    return any(isinstance(node, ast.Call) and not _is_size(node) for node in ast.walk(value))
+
+
+def _reads_sizes(test: ast.expr, sizes: set[str]) -> bool:
+    ranks = {
+        id(part)
+        for node in ast.walk(test)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+        for part in ast.walk(node)
+    }
+    nodes = (node for node in ast.walk(test) if id(node) not in ranks)
+    return any(_is_size(node) or (isinstance(node, ast.Name) and node.id in sizes) for node in nodes)
+
+
+def _is_size(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(attr="shape") | ast.Call(func=ast.Attribute(attr="size" | "numel" | "nelement")):
+            return True
+    return False
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)

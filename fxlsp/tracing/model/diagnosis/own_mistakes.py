@@ -21,6 +21,7 @@ from ...isolation.torch_private import tensors_in
 from .. import module_tree
 from ..locations.bytecode.instructions import raising_instruction
 from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_arguments, unpacks, writes_attribute
+from ..locations.class_text import codes_within
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
 from .bound_elsewhere import is_set_elsewhere, is_set_later, may_be_bound
@@ -251,7 +252,8 @@ def _unpacks_attribute(raised: TracebackType) -> bool:
         return False
     owner, name = found
     methods = [method for kind in type(owner).__mro__ for method in vars(kind).values()]
-    codes = [method.__code__ for method in methods if inspect.isfunction(method) and method.__name__ != "__init__"]
+    functions = [method for method in methods if inspect.isfunction(method) and method.__name__ != "__init__"]
+    codes = [code for function in functions for code in codes_within(function.__code__)]
     is_set = any(writes_attribute(code, name) for code in codes if not _is_passed(code.co_filename))
     return not is_set and _is_constant(vars(owner).get(name, owner))
 

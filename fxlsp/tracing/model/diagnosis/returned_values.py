@@ -18,7 +18,7 @@ import torch
 
 from ....report.locations import RelatedPlace
 from ..locations.bytecode.instructions import Instruction, raising_instruction
-from ..locations.class_text import code_of
+from ..locations.class_text import code_of, codes_within, local_names
 from ..locations.code_origin import is_workspace_code
 from ..locations.expressions import name_span
 from ..locations.function_results import FunctionDefinition, FunctionResult, calls_assigned
@@ -324,7 +324,7 @@ def called_function(function: ast.expr, here: RunningFunction, source_map: Sourc
 
 
 def _is_local(name: str, here: RunningFunction) -> bool:
-    return name in here.code.co_varnames or name in here.code.co_cellvars
+    return any(name in local_names(code) for code in codes_within(here.code))
 
 
 def _iterated(name: str, here: RunningFunction, source_map: SourceMap) -> CodeType | None:

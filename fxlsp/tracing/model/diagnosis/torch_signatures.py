@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from ..locations.class_text import code_of
+from ..locations.class_text import code_of, codes_within, local_names
 from ..locations.code_origin import is_torch
 from .bound_elsewhere import tree_of
 
@@ -72,8 +72,7 @@ def _named_by(called: ast.expr, raised: TracebackType) -> Any:
     """Return what a global name, or an attribute of a module, is bound to; None for anything else."""
     match called:
         case ast.Name(id=name):
-            code = raised.tb_frame.f_code
-            is_local = name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+            is_local = any(name in local_names(code) for code in codes_within(raised.tb_frame.f_code))
             return None if is_local else raised.tb_frame.f_globals.get(name)
         case ast.Attribute(value=value, attr=name):
             owner = _named_by(value, raised)

@@ -109,6 +109,11 @@ def codes_within(code: CodeType) -> Iterator[CodeType]:
             yield from codes_within(constant)
 
 
+def local_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names of a function's variables, with those of functions around it that it uses."""
+    return (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+
+
 def code_of(called: object) -> CodeType | None:
     """Return the code of a function below decorators, of a method or a property."""
     if isinstance(called, property):

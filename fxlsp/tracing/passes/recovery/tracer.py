@@ -15,6 +15,7 @@ from ....report.codes import NOT_ENTERED
 from ...isolation.torch_private import FakeTensorMode
 from ...model import module_tree
 from ...model.building.forward_entry import forward_entry, has_forward
+from ...model.building.state_snapshot import is_plain_object
 from ...model.capture.outputs import UNKNOWN, Unknown
 from ...model.capture.tracer import ModulePathTracer
 from ...model.diagnosis.failures import code_of_error, text_of
@@ -115,6 +116,13 @@ class RecoveringTracer(ModulePathTracer):
         default = proxy.node.args[0] if proxy.node.args else ({} if name.startswith("**") else ())
         self.graph.erase_node(proxy.node)
         return default
+
+    def given_values(self) -> list[Any]:
+        """Return the leaves of the root's inputs, as the pass has them, and the attributes of objects among them."""
+        inputs = [node for node in self.graph.nodes if node.op == "placeholder"]
+        known = [value for node in inputs if (value := self.recovery.evaluator.values.get(node)) is not None]
+        given = [leaf for value in known for leaf in leaves(value.output)]
+        return [*given, *(held for value in given if is_plain_object(value) for held in leaves(vars(value)))]
 
     # Nodes, proxies and arguments.
 

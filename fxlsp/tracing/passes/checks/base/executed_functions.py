@@ -23,7 +23,7 @@ from ....model import module_tree
 from ....model.capture.tracer import ModulePathTracer, forward_code
 from ....model.locations.bytecode.instructions import Instruction
 from ....model.locations.bytecode.spans import HAS_COLUMNS
-from ....model.locations.class_text import code_of
+from ....model.locations.class_text import code_of, codes_within, local_names
 from ....model.locations.expressions import span_of
 from ....model.locations.source_map import CallStack, SourceMap
 
@@ -53,7 +53,11 @@ class ExecutedFunction:
         self.offsets: set[int] = set()
         """Offsets of the instructions that made nodes or called modules."""
         self._scope = scope
-        self._locals = {*code.co_varnames, *code.co_cellvars}
+        codes = list(codes_within(code))
+        # Comprehensions, lambdas and nested functions are parts of its text, and may be code objects of their own.
+        self.names = dict.fromkeys(name for each in codes for name in each.co_names)
+        """Names of attributes and globals that its code uses, in order."""
+        self._locals = {name for each in codes for name in local_names(each)}
 
     @property
     def key(self) -> FunctionKey:
@@ -76,7 +80,7 @@ class ExecutedFunction:
 
     def mentions(self, name: str) -> bool:
         """Return whether its code uses an attribute or global of this name."""
-        return name in self.code.co_names
+        return name in self.names
 
     def global_named(self, name: str) -> object:
         """Return the global of that name in its file."""
@@ -150,7 +154,7 @@ class ExecutedFunctions:
     def globals(self) -> Iterator[tuple[str, object]]:
         """Yield name and value of the globals that the functions use."""
         for function in self.functions:
-            for name in function.code.co_names:
+            for name in function.names:
                 value = function.global_named(name)
                 if value is not UNRESOLVED:
                     yield name, value

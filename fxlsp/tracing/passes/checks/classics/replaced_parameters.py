@@ -21,7 +21,8 @@ from ..silent.kept_state import AttributeAssignment, recording_assignments
 class ReplacedParameters(Check):
     """Check for ``self.conv.weight = nn.Parameter(...)`` while the model runs.
 
-    One that is made under a condition, such as on the first call, is not reported unless it replaces another.
+    One that is made under a condition, such as on the first call, is not reported unless it replaces another. Nor is
+    one that the caller passes, which an optimizer of theirs may have.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class ReplacedParameters(Check):
             yield
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        known = {id(parameter) for parameter in self._known}
+        known = {id(parameter) for parameter in (*self._known, *traced.tracer.given_values())}
         paths = {module: path for path, module in module_tree.named_modules(traced.root)}
         for note in self._notes:
             is_new = isinstance(note.value, torch.nn.Parameter) and id(note.value) not in known

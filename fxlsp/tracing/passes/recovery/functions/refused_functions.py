@@ -241,6 +241,9 @@ def _setattr_with_proxies() -> Callable[..., None]:
     original = torch.nn.Module.__setattr__
 
     def assign(module: torch.nn.Module, name: str, value: Any) -> None:
+        if is_proxy(vars(module).get(name)):
+            # Of a forward that could not be run with proxies: torch registers no buffer under a name that is there.
+            del vars(module)[name]
         try:
             original(module, name, value)
         except TypeError:
