@@ -109,9 +109,11 @@ ORDERS = {
         lookups, measured
     """,
     "tracing/search/proofs": """
+        refused_ranks
         reasons
+        assigned, returned
         effects
-        listed_inputs, returned
+        listed_inputs
         proof
         flattening, stated_images, transpositions
         coincidences

@@ -32,8 +32,8 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 39400,
-    "tracing/search": 10750,
+    "tracing": 39700,
+    "tracing/search": 11100,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0

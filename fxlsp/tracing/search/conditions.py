@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 
@@ -118,6 +118,27 @@ def follows_values(code: CodeType) -> bool:
     return not tree.body or any(not _is_of_owner(each, owner) for node in ast.walk(tree) for each in _deciding(node))
 
 
+def decides_by_values(node: ast.AST, owner: tuple[str, ...], stored: Collection[str]) -> bool:
+    """Return whether a condition reads anything but attributes of ``owner``, and None; loops are none.
+
+    Nor attributes that are ``stored`` while the model runs.
+    """
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            tests = [test]
+        case ast.comprehension(ifs=ifs):
+            tests = ifs
+        case ast.BoolOp():
+            tests = [node]
+        case ast.Match():
+            return True
+        case _:
+            return False
+    parts = [part for each in tests for part in _parts_of_condition(each)]
+    read = {each.attr for part in parts for each in ast.walk(part) if isinstance(each, ast.Attribute)}
+    return not read.isdisjoint(stored) or any(not _is_of_owner(part, owner) for part in parts)
+
+
 def _deciding(node: ast.AST) -> Iterator[ast.expr]:
     """Yield what decides whether, or how often, a part of a statement or expression runs."""
     match node:
@@ -158,6 +179,14 @@ def _decisive(code: CodeType, line: int) -> tuple[ast.AST, ...]:
     branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
     tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
     return tuple(part for test in tests for part in ast.walk(test))
+
+
+def statements_before(code: CodeType, line: int) -> list[ast.stmt]:
+    """Return the statements of a function's body up to the one of a line, with that one."""
+    found = [each for each in tree_of(code).body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    body = found[0].body if len(found) == 1 else []
+    at = line - code.co_firstlineno + 1
+    return [each for each in body if each.lineno <= at]
 
 
 def _name(part: ast.AST) -> Iterator[str]:

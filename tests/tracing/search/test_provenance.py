@@ -34,6 +34,15 @@ _TWO_RNNS = (
     "self.table, self.a = nn.Embedding(words, 24), nn.LSTM(24, 40, batch_first=True, bidirectional={})\n"
     "self.b = nn.LSTM(24, 40, batch_first=True)"
 )
+_GATES = "self.conv, self.part = nn.Conv1d(24, {}, 1), {}"
+_SPLIT = "i, f, o, g = torch.split(self.conv(x), self.part, dim=1)\nreturn f * i.sigmoid() + o * g.tanh()"
+_IN_LOOP = (
+    "h = 0\nfor t in range(4):\n    x = xs[:, t]\n    i, f, o, g = torch.split(self.conv(x), self.part, 1)\n"
+    "    h = f * h + i * g * o\nreturn h"
+)
+_SCALED = "self.fc = nn.Linear(dim, classes)\nself.scale = nn.Parameter(torch.ones(1))"
+_STATEFUL = "self.fc = nn.Linear(dim, dim)\nself.state = nn.Parameter(torch.zeros(dim))"
+_NORMED = "self.weight = nn.Parameter(torch.randn(words, dim))"
 WRONG: dict[str, tuple[_Net, _Net]] = {
     "a state of one direction for a recurrent layer of two": (
         ("words", _DIRECTIONS, "ids", _WITH_STATE.format(1)),
@@ -146,6 +155,52 @@ WRONG: dict[str, tuple[_Net, _Net]] = {
         ("", "self.norm, self.fc = nn.LayerNorm(24), nn.Linear(40, 8)", "x", "return self.fc(self.norm(x))"),
         ("", "self.norm, self.fc = nn.LayerNorm(24), nn.Linear(24, 8)", "x", "return self.fc(self.norm(x))"),
     ),
+    "a convolution of three gates split into four": (
+        ("", _GATES.format(72, 24), "x", _SPLIT),
+        ("", _GATES.format(96, 24), "x", _SPLIT),
+    ),
+    "keys and values of a layer chunked into three": (
+        ("dim", "self.kv = nn.Linear(dim, 2 * dim)", "x", "q, k, v = self.kv(x).chunk(2, dim=-1)\nreturn q * k + v"),
+        ("dim", "self.kv = nn.Linear(dim, 3 * dim)", "x", "q, k, v = self.kv(x).chunk(3, dim=-1)\nreturn q * k + v"),
+    ),
+    "four chunks of a layer for two names": (
+        ("", "self.fc = nn.Linear(24, 32)", "x", "a, b = self.fc(x).chunk(4, dim=-1)\nreturn a * b"),
+        ("", "self.fc = nn.Linear(24, 32)", "x", "a, b = self.fc(x).chunk(2, dim=-1)\nreturn a * b"),
+    ),
+    "chunks of items in a loop": (
+        ("", _GATES.format(72, 24), "xs", _IN_LOOP),
+        ("", _GATES.format(96, 24), "xs", _IN_LOOP),
+    ),
+    "a computed scale of a model of guessed widths": (
+        ("dim, classes", _SCALED, "x", "y = self.fc(x)\nself.scale = self.scale.clamp(max=4.6)\nreturn y * self.scale"),
+        ("dim, classes", _SCALED, "x", "y = self.fc(x)\nscale = self.scale.clamp(max=4.6)\nreturn y * scale"),
+    ),
+    "a layer's result assigned to the layer": (
+        ("dim, classes", _SCALED, "x", "self.fc = self.fc(x)\nreturn self.fc * self.scale"),
+        ("dim, classes", _SCALED, "x", "fc = self.fc(x)\nreturn fc * self.scale"),
+    ),
+    "a state that is a parameter": (
+        ("dim", _STATEFUL, "x", "y = self.fc(x)\nself.state = self.state * 0.9 + y.mean(0) * 0.1\nreturn y"),
+        ("dim", _STATEFUL, "x", "y = self.fc(x)\nstate = self.state * 0.9 + y.mean(0) * 0.1\nreturn y + state"),
+    ),
+    "a table multiplied in place by a product": (
+        ("words, dim", _NORMED, "ids", "self.weight = F.normalize(self.weight, dim=-1)\nreturn self.weight[ids]"),
+        ("words, dim", _NORMED, "ids", "weight = F.normalize(self.weight, dim=-1)\nreturn weight[ids]"),
+    ),
+    "a temperature divided in a loop": (
+        (
+            "dim",
+            _SCALED.replace("classes", "dim"),
+            "x",
+            "for _ in range(2):\n    self.scale = self.scale / 2\nreturn self.fc(x)",
+        ),
+        (
+            "dim",
+            _SCALED.replace("classes", "dim"),
+            "x",
+            "for _ in range(2):\n    scale = self.scale / 2\nreturn self.fc(x) * scale",
+        ),
+    ),
 }
 FAULTLESS: dict[str, _Net] = {
     "a state of as many layers as a guessed argument says": (
@@ -243,6 +298,57 @@ FAULTLESS: dict[str, _Net] = {
         "self.q, self.k = nn.Linear(dim, inner), nn.Linear(dim, 48)",
         "x",
         "return self.q(x) * self.k(x)",
+    ),
+    "steps split behind a convolution": (
+        "",
+        "self.conv = nn.Conv1d(24, 32, 1)",
+        "x",
+        "past, now, future = torch.split(self.conv(x), 5, dim=2)\nreturn now, past.mean(2), future.mean(2)",
+    ),
+    "parts of a guessed size": (
+        "dim, inner, part",
+        "self.fc, self.part = nn.Linear(dim, inner), part",
+        "x",
+        "q, k, v = self.fc(x).split(self.part, dim=-1)\nreturn q * k + v",
+    ),
+    "as many chunks as an argument says": (
+        "dim, parts",
+        "self.fc, self.parts = nn.Linear(dim, 12 * dim), parts",
+        "x",
+        "a, b, c = self.fc(x).chunk(self.parts, dim=-1)\nreturn a * b + c",
+    ),
+    "parts as wide as another input": (
+        "",
+        "self.fc = nn.Linear(24, 48)",
+        "x, y",
+        "a, b = torch.split(self.fc(x), y.shape[-1], dim=-1)\nreturn a * y + b",
+    ),
+    "views of a batch": (
+        "",
+        "self.fc = nn.Linear(24, 48)",
+        "x",
+        "a, b, c = self.fc(x).chunk(3, dim=0)\nreturn a * b + c",
+    ),
+    "a scale that an argument makes a parameter": (
+        "dim, mode=4",
+        "self.fc, self.scale = nn.Linear(dim, dim), torch.ones(1)\nif mode > 3: self.scale = nn.Parameter(self.scale)",
+        "x",
+        "y = self.fc(x)\nself.scale = self.scale.clamp(max=4.6)\nreturn y * self.scale",
+    ),
+    "a scale that is replaced where an argument says so": (
+        "dim, most",
+        "self.fc, self.most = nn.Linear(dim, dim), most\nself.scale = nn.Parameter(torch.ones(1))",
+        "x",
+        "y = self.fc(x)\nif self.most > 0:\n    self.scale = self.scale.clamp(max=self.most)\nreturn y * self.scale",
+    ),
+    "a scale that a function makes": (
+        "dim, kind",
+        (
+            "made = torch.ones if kind > 999 else lambda n: nn.Parameter(torch.ones(n))\n"
+            "self.fc, self.scale = nn.Linear(dim, dim), made(1)"
+        ),
+        "x",
+        "y = self.fc(x)\nself.scale = self.scale.clamp(max=4.6)\nreturn y * self.scale",
     ),
 }
 

@@ -60,12 +60,12 @@ def is_always_made(name: str, owner: torch.nn.Module | None, source_map: SourceM
         return False
     method, node = stores[0]
     return any(
-        isinstance(statement, ast.Assign) and statement.targets == [node] and _calls(statement.value, made)
+        isinstance(statement, ast.Assign) and statement.targets == [node] and calls_name(statement.value, made)
         for statement in (method.definition.body if method.name == "__init__" else ())
     )
 
 
-def _calls(expression: ast.expr, name: str) -> bool:
+def calls_name(expression: ast.expr, name: str) -> bool:
     """Return whether an expression is a call of a name, or of an attribute so named: ``nn.LSTM(...)``."""
     match expression:
         case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)):

@@ -113,6 +113,12 @@ def _assigns_computed(error: TypeError, raised: TracebackType) -> bool:
     return isinstance(value, torch.Tensor) and all(value is not each for each in given)
 
 
+def is_computed_for_parameter(error: BaseException | None) -> bool:
+    """Return whether a module refuses a computed tensor for an attribute that is a parameter, or the like."""
+    raised = None if not isinstance(error, TypeError) else _raised_in(error)
+    return isinstance(error, TypeError) and raised is not None and _assigns_computed(error, raised)
+
+
 def waits_for_attribute(error: BaseException) -> bool:
     """Return whether what is None may be an attribute that a caller sets first."""
     if not isinstance(error, (TypeError, AttributeError)) or "NoneType" not in text_of(error):

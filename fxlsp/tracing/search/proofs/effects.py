@@ -14,7 +14,9 @@ from ...model.locations.source_map import SourceMap
 from ..evidence import own_frames
 from ..trials.runner import TrialOutcome
 from ..trials.values import Path, Size, Tensor, Trial, leaves
+from .assigned import is_always_assigned
 from .reasons import is_of_code, reasons_of, unfit_sizes
+from .returned import is_of_fixed_parts
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -39,7 +41,9 @@ class Effects:
         self.is_repeated = False
         """Whether any trial failed in the same place."""
         self._refusing: Places = frozenset()
-        self.is_of_code = is_of_code(outcome)
+        self.is_of_code = (
+            is_of_code(outcome) or bool(is_of_fixed_parts(outcome, places)) or is_always_assigned(outcome, places)
+        )
         """Whether what does not fit comes from parameters, or is of a type that no size changes."""
 
     def is_the_same_error(self, trial: Trial) -> bool:

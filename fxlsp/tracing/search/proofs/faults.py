@@ -20,6 +20,7 @@ from .flattening import condition_of_maps
 from .listed_inputs import may_be_listed
 from .proof import contradicts_itself, fails_without_inputs, of_other_ranks
 from .reasons import is_of_code
+from .returned import is_of_fixed_parts
 from .stated_images import condition_of_stated_image, that_misses_alike, with_stated_image
 from .transpositions import weight_without_transposition
 
@@ -66,7 +67,7 @@ class ModelFaults:
             places, outcome = self._facts.places, run(trial) or outcome
             if is_given and fails_without_inputs(trial, outcome, run, places):
                 return trial
-            if may_be_listed(trial, outcome, places):
+            if may_be_listed(trial, outcome, places) and not is_of_fixed_parts(outcome, places):
                 return None
             if self.is_conditional(trial, outcome):
                 return trial

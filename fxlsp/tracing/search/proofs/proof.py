@@ -17,6 +17,7 @@ from dataclasses import replace
 import torch
 
 from ...model.capture.refused_types import RefusedTypesError
+from ...model.diagnosis.own_mistakes import is_computed_for_parameter
 from ...model.locations.bytecode.instructions import raising_instruction
 from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.class_text import code_of
@@ -42,10 +43,12 @@ from ..trials.values import (
     tensors,
     with_dimension,
 )
+from .assigned import is_always_assigned
 from .effects import Effects, Number, Places, Run, guessed_numbers
 from .listed_inputs import is_only_passed_to_layers
-from .reasons import is_of_ranks, is_of_weights, reasons_of
-from .returned import is_always_returned
+from .reasons import is_of_ranks, is_of_refused_rank, is_of_weights, reasons_of
+from .refused_ranks import may_have_other_ranks
+from .returned import is_always_returned, is_of_fixed_parts
 
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
 _CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 1, lambda _: 2)
@@ -75,6 +78,13 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     if is_always_returned(outcome, places):
         return not any(came is not None and came.error is None for came in map(run, with_options))
     if not reasons_of(outcome) or _may_be_of_another_type(outcome, places):
+        return False
+    if is_computed_for_parameter(outcome.error) and not is_always_assigned(outcome, places):
+        return False
+    if is_of_fixed_parts(outcome, places) is False:
+        # Fewer steps make fewer parts.
+        return False
+    if is_of_refused_rank(outcome) and may_have_other_ranks(outcome, places):
         return False
     effects = Effects(trial, outcome, run, places)
     if any(effects.of(other) != "same" for other in with_options):
@@ -120,6 +130,10 @@ def _fails_by_itself(trial: Trial, place: tuple[object, ...], run: Run, places: 
     """
     outcome = run(trial)
     if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
+        return False
+    if is_computed_for_parameter(outcome.error):
+        return False
+    if is_of_refused_rank(outcome) and may_have_other_ranks(outcome, places):
         return False
     effects = Effects(trial, outcome, run, places)
     trees = ("inputs",) if effects.place == place else ("init", "inputs")

@@ -11,10 +11,12 @@ import torch
 
 from ...model.capture.refused_types import RefusedTypesError
 from ...model.diagnosis.failures import text_of
+from ...model.diagnosis.own_mistakes import is_computed_for_parameter
 from ..evidence import unpacked_names
 from ..rules.ranks_dtypes import PRODUCTS, is_of_wrong_rank
 from ..rules.sizes import BROADCASTING, misfit_of
 from ..trials.runner import TrialOutcome
+from .refused_ranks import refused_rank
 
 _Unfit = frozenset[tuple[int, int, int]]
 """Which dimension, counted from the last, has which two sizes that should be one."""
@@ -50,7 +52,10 @@ def reasons_of(outcome: TrialOutcome) -> frozenset[object]:
     unfit: frozenset[object] = sizes.union(*map(_relations, sizes)) or _shapes_unfit(outcome)
     if unfit or error is None:
         return unfit
-    if is_of_wrong_type(outcome):
+    rank = refused_rank(outcome)
+    if rank is not None:
+        return frozenset({rank})
+    if is_of_wrong_type(outcome) or is_computed_for_parameter(error):
         return frozenset({(type(error), text_of(error))})
     if call is None:
         is_unpacked = isinstance(error, ValueError) and unpacked_names(text_of(error), starred=True) is not None
@@ -92,6 +97,11 @@ def is_of_ranks(outcome: TrialOutcome) -> bool:
     if call is None or call.name.strip("_") not in _JOINING:
         return False
     return len({tensor.dim() for tensor in call.taken}) > 1
+
+
+def is_of_refused_rank(outcome: TrialOutcome) -> bool:
+    """Return whether the only reason is a rank that an operation refuses, which follows from that of an input."""
+    return reasons_of(outcome) == frozenset({refused_rank(outcome)})
 
 
 def is_of_dtype(outcome: TrialOutcome) -> bool:
