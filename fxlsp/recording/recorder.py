@@ -166,6 +166,7 @@ class Recorder:
             time=round(time.time(), 3),
             init=init,
             at=self._line_of(outside),
+            folders=self._workspace.import_folders(),
             python=".".join(map(str, sys.version_info[:3])),
             torch=str(getattr(sys.modules.get("torch"), "__version__", "")),
         )

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from .recording_file import MOST_FOLDERS
+
 _INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
 _OTHER_HOMES = ("torch", "torch.nn.functional", "math", "operator", "builtins")
 """Modules that may hold a function which does not know its own module, such as ``torch.relu``."""
@@ -27,6 +29,22 @@ class RecordedFolder:
             return None
         parts = os.path.relpath(real, self.folder).split(os.sep)
         return None if _INSTALLED & set(parts) else "/".join(parts)
+
+    def import_folders(self) -> tuple[str, ...]:
+        """Return the folders of the workspace in ``sys.path``, relative to it, without those of an installation."""
+        found = (self._import_folder(entry) for entry in sys.path if isinstance(entry, str))
+        return tuple(dict.fromkeys(each for each in found if each is not None))[:MOST_FOLDERS]
+
+    def _import_folder(self, entry: str) -> str | None:
+        real = os.path.realpath(entry or os.curdir)
+        if real == self.folder:
+            return "."
+        prefixes = map(os.path.realpath, (sys.prefix, sys.base_prefix))
+        inner = [os.path.join(each, "") for each in prefixes if each.startswith(os.path.join(self.folder, ""))]
+        is_installed = os.path.join(real, "").startswith(tuple(inner))
+        path = None if is_installed or not os.path.isdir(real) else self.path_of(real)
+        # A name that only some systems allow.
+        return None if path is None or "\\" in path or ":" in path else path
 
     def file_of(self, defined: Any) -> str | None:
         """Return the relative path of the file that defines a class or function; None if it is not of the workspace."""
