@@ -294,7 +294,7 @@ def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: f
         state.as_run += given in calls
         if not is_whole:
             state.failures.append(f"{target}: {_reason(answer)}")
-        elif given not in calls:
+        elif calls and given not in calls:
             state.failures.append(f"{target}: has {given} and not {min(calls)}, by {answer['recipe']['source']}")
     return state
 
