@@ -206,12 +206,12 @@ def _instance(data: dict[str, Any]) -> RecordedInstance:
 
 
 def _folders(found: Any) -> tuple[str, ...]:
-    if not isinstance(found, list) or len(found) > MOST_FOLDERS or not all(map(_is_folder_of_workspace, found)):
+    if not isinstance(found, list) or len(found) > MOST_FOLDERS or not all(map(is_folder_of_workspace, found)):
         raise ValueError("folders are no list of folders of the workspace")
     return tuple(found)
 
 
-def _is_folder_of_workspace(text: Any) -> bool:
+def is_folder_of_workspace(text: Any) -> bool:
     """Return whether a text names a folder below another one: no absolute path, and none that leads out."""
     return _is_one_line(text) and text != "" and not {"", ".."} & set(text.split("/")) and not set(text) & set("\\:")
 

@@ -376,13 +376,15 @@ def test_folders_of_imports_are_those_of_the_workspace_without_installations(
 ) -> None:
     workspace, environment = tmp_path / "workspace", tmp_path / "workspace" / "env"
     inner = [workspace / "code", workspace / "lib", environment / "lib" / "python3.13", workspace / "site-packages"]
+    inner.append(workspace / "two\nlines")
     for folder in (*inner, tmp_path / "other", environment / "lib" / "python3.13" / "site-packages"):
         folder.mkdir(parents=True)
     (workspace / "archive.zip").touch()
     (workspace / "link").symlink_to(tmp_path / "other")
     monkeypatch.chdir(workspace / "lib")
-    entries = ["code", "gone", "archive.zip", "link", ".", "site-packages", "env/lib/python3.13"]
-    monkeypatch.setattr(sys, "path", [str(workspace / each) for each in entries] + ["", str(tmp_path / "other")])
+    entries = ["code", "gone", "archive.zip", "link", ".", "two\nlines", "site-packages", "env/lib/python3.13"]
+    others: list[Any] = ["", str(tmp_path / "other"), "\0", None]
+    monkeypatch.setattr(sys, "path", [*(str(workspace / each) for each in entries), *others])
     monkeypatch.setattr(sys, "prefix", str(environment))
     assert RecordedFolder(str(workspace)).import_folders() == ("code", ".", "lib")
 
