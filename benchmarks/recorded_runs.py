@@ -7,11 +7,17 @@ in its folder. The command runs once under an observer of its own, which notes w
 called with, and once under ``fxlsp record``. Then the classes that ran are traced in both states. A class is whole if
 every operation of it is a node with a location and known shapes; its inputs are as in the run if the observer saw them.
 The row also says if the exit code or the printed output differs, or if the recording has an absolute path.
+
+With ``--rules``, a table of all repositories follows: for each rule of the search, how many classes it had a part in
+whose arguments the search found, without and with the recording. It counts the other classes of the files whose classes
+ran too, which a reader of these files sees, in columns of their own. A second observer, in the processes that trace,
+notes what each search has used.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -71,6 +77,41 @@ torch.nn.Module.__call__ = observed
 atexit.register(write)
 """
 
+_SEARCH_OBSERVER = """
+import importlib.machinery, json, os, sys
+
+notes = os.open(os.environ["SEARCHES"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+searching = "_fxlsp_tracing.tracing.search.api"
+
+class Finder:
+    def find_spec(self, fullname, path, target=None):
+        if fullname != searching:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        load = spec.loader.exec_module
+
+        def observed(module):
+            load(module)
+            search = module.RecipeSearch
+            found = search.found
+
+            def noted(self, init):
+                result = found(self, init)
+                rules = [name for name, counts in result.rules.items() if counts.finds]
+                note = {"file": self._target.file, "name": self._target.name, "rules": rules}
+                os.write(notes, json.dumps(note).encode() + os.linesep.encode())
+                return result
+
+            search.found = noted
+
+        spec.loader.exec_module = observed
+        return spec
+
+sys.meta_path.insert(0, Finder())
+"""
+_NO_RULE = "no rule"
+"""Name for the classes of which the first trial ran."""
+
 
 @dataclass
 class State:
@@ -82,6 +123,20 @@ class State:
     """Number of classes by where their arguments come from; those that need a search are by ``search``."""
     failures: list[str] = field(default_factory=list)
     """Classes that are not whole or have other inputs than in the run, each with the reason."""
+    searched: int = 0
+    """Number of classes of which a search was run."""
+    rules: Counter[str] = field(default_factory=Counter)
+    """Number of classes whose arguments a search found, by the rules that had a part in it."""
+
+    def add(self, other: State) -> None:
+        self.whole += other.whole
+        self.searched += other.searched
+        self.sources += other.sources
+        self.rules += other.rules
+
+
+States = tuple[State, State]
+"""Without and with the recording."""
 
 
 def main() -> None:
@@ -91,17 +146,45 @@ def main() -> None:
     parser.add_argument("--python", metavar="PATH", default=sys.executable, help="interpreter with their packages")
     parser.add_argument("--recordings", metavar="FOLDER", help="where each recording is written too, as NAME.json")
     parser.add_argument("--seconds", metavar="N", type=float, default=600, help="limit of each run and each state")
+    parser.add_argument("--rules", action="store_true", help="count the rules of the search")
     options = parser.parse_args()
+    ran, others = (State(), State()), (State(), State())
     print("| repository | classes that ran | whole: without, with | inputs as in the run: without, with | KB |")
     print("|---|---|---|---|---|", flush=True)
     for repository, command in zip(options.repositories, options.runs, strict=True):
         name, _, folder = repository.partition("=")
-        row = _measured(name, os.path.realpath(folder), shlex.split(command), options)
+        row = _measured(name, os.path.realpath(folder), shlex.split(command), options, ran, others)
         print(f"| {name} | {row} |", flush=True)
+    if options.rules:
+        print("\n".join(_rule_table(ran, others)))
 
 
-def _measured(name: str, folder: str, command: list[str], options: argparse.Namespace) -> str:
-    """Return a row of the table without its name, and print what fails on standard error."""
+def _rule_table(ran: States, others: States) -> Iterator[str]:
+    """Yield the lines of a table of the rules that had a part in the arguments of a class, most classes first."""
+    columns = (*ran, *others)
+    yield "| rule | classes that ran: without, with | other classes: without, with |"
+    yield "|---|---|---|"
+    yield _rule_row("*classes*", [state.sources.total() for state in columns])
+    yield _rule_row("*searched*", [state.searched for state in columns])
+    yield _rule_row("*found by a search*", [state.sources["search"] for state in columns])
+    names = sorted({name for state in columns for name in state.rules})
+    for name in sorted(names, key=lambda each: [-state.rules[each] for state in columns]):
+        yield _rule_row(name, [state.rules[name] for state in columns])
+
+
+def _rule_row(name: str, numbers: list[int]) -> str:
+    return f"| {name} | {numbers[0]}, {numbers[1]} | {numbers[2]}, {numbers[3]} |"
+
+
+def _measured(
+    name: str, folder: str, command: list[str], options: argparse.Namespace, ran: States, others: States
+) -> str:
+    """Return a row of the table without its name, and print what fails on standard error.
+
+    Args:
+        ran: counts to which those of the classes that ran are added.
+        others: counts to which those of the other classes are added.
+    """
     fxlsp = [sys.executable, "-m", "fxlsp"]
     with tempfile.TemporaryDirectory() as scratch:
         seen, (code, printed) = _observed(folder, command, Path(scratch), options)
@@ -112,9 +195,13 @@ def _measured(name: str, folder: str, command: list[str], options: argparse.Name
         if options.recordings:
             Path(options.recordings, name.replace("/", "-") + ".json").write_bytes(recording)
         trace = [*fxlsp, "trace", "--python", options.python, "--batch"]
-        states = [
-            _traced(seen, trace, folder, each, options.seconds) for each in (os.path.join(scratch, "without"), cache)
-        ]
+        caches = (os.path.join(scratch, "without"), cache)
+        states = [_traced(seen, trace, folder, each, options.seconds) for each in caches]
+        unseen: Calls = {target: set() for target in _other_classes(folder, seen)} if options.rules else {}
+        further = [_traced(unseen, trace, folder, each, options.seconds) for each in caches]
+    for number in (0, 1):
+        ran[number].add(states[number])
+        others[number].add(further[number])
     for title, state in zip(("without", "with"), states, strict=True):
         sys.stderr.writelines(f"{title}: {failure}\n" for failure in state.failures)
         sources = ", ".join(f"{source} {number}" for source, number in state.sources.most_common())
@@ -151,7 +238,7 @@ def _observed(
     variables = {
         "OBSERVED": str(notes),
         "OBSERVED_FOLDER": folder,
-        "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": _python_path(site),
         "PATH": os.pathsep.join([os.path.dirname(options.python), os.environ.get("PATH", "")]),
     }
     ran = _run(command, folder, variables, options.seconds, subprocess.PIPE)
@@ -162,23 +249,52 @@ def _observed(
     return seen, ran
 
 
+def _python_path(site: Path) -> str:
+    return os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+
+
+def _other_classes(folder: str, seen: Calls) -> Iterator[str]:
+    """Yield the classes with a ``forward`` that are in files whose classes ran, and that did not run themselves."""
+    for file in sorted({target.partition(":")[0] for target in seen}):
+        for node in ast.parse(Path(folder, file).read_bytes()).body:
+            methods = {each.name for each in getattr(node, "body", ()) if isinstance(each, ast.FunctionDef)}
+            if isinstance(node, ast.ClassDef) and "forward" in methods and f"{file}:{node.name}" not in seen:
+                yield f"{file}:{node.name}"
+
+
 def _traced(seen: Calls, command: list[str], folder: str, cache: str, seconds: float) -> State:
+    if not seen:
+        return State()
     requests = "".join(json.dumps({"target": target}) + "\n" for target in seen)
-    _, output = _run(command, folder, {"XDG_CACHE_HOME": cache}, seconds, subprocess.PIPE, requests)
+    with tempfile.TemporaryDirectory() as scratch:
+        site, notes = Path(scratch, "site"), Path(scratch, "searches")
+        site.mkdir()
+        notes.touch()
+        (site / "sitecustomize.py").write_text(_SEARCH_OBSERVER)
+        variables = {"XDG_CACHE_HOME": cache, "SEARCHES": str(notes), "PYTHONPATH": _python_path(site)}
+        _, output = _run(command, folder, variables, seconds, subprocess.PIPE, requests)
+        searches = [json.loads(line) for line in notes.read_text().splitlines()]
     # The last line may have been cut.
     lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
     answers = {answer["target"]: answer for answer in map(json.loads, lines)}
     state = State()
+    used: dict[str, set[str]] = {}
+    for each in searches:
+        used.setdefault(f"{os.path.relpath(each['file'], folder)}:{each['name']}", set()).update(each["rules"])
+    state.searched = len(used.keys() & seen.keys())
     for target, calls in seen.items():
         answer = answers.get(target, {"message": f"no answer within {seconds:.0f} s"})
         is_whole = bool(answer.get("complete")) and answer["recipe"]["inputs"] is not None
         given = json.dumps([leaf for each in _root_inputs(answer) for leaf in _leaves(each)])
-        state.sources[answer.get("recipe", {}).get("source", "none")] += 1
+        source = answer.get("recipe", {}).get("source", "none")
+        state.sources[source] += 1
+        if source == "search":
+            state.rules.update(used.get(target) or [_NO_RULE])
         state.whole += is_whole
         state.as_run += given in calls
         if not is_whole:
             state.failures.append(f"{target}: {_reason(answer)}")
-        elif given not in calls:
+        elif calls and given not in calls:
             state.failures.append(f"{target}: has {given} and not {min(calls)}, by {answer['recipe']['source']}")
     return state
 

@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from types import FrameType
 from typing import Any, Final
@@ -173,7 +173,7 @@ class Recorder:
         if entry is None:
             if sum((each.instance.file, each.instance.name) == model for each in self._entries.values()) >= _MOST_KEPT:
                 return
-            entry = self._entries[note.key] = _Entry(note)
+            entry = self._entries[note.key] = _Entry(replace(note, folders=self._workspace.import_folders()))
             self._noted()
         if len(entry.calls) < _MOST_KEPT:
             self.watched[id(module)] = _Watched(entry)

@@ -18,6 +18,8 @@ from typing import Any
 VERSION = 1
 MOST_BYTES = 20 * 2**20
 """A larger file was not written by fxlsp, and is not read into memory."""
+MOST_FOLDERS = 16
+"""Limit of the folders of one instance."""
 NAME_IN_WORKSPACE = "fxlsp-recording.json"
 """Name by which a recording is found that is part of a workspace."""
 
@@ -75,6 +77,9 @@ class RecordedInstance:
     calls: tuple[CallNote, ...] = ()
     at: str | None = None
     """``train.py:12``, the line that made it."""
+    folders: tuple[str, ...] = ()
+    """Folders of the workspace that the program imported from, relative to it, with ``/``, in its order; ``.`` for the
+    workspace folder itself."""
     python: str = ""
     torch: str = ""
 
@@ -84,7 +89,9 @@ class RecordedInstance:
         return _text([self.file, self.name, self.init])
 
     def to_json(self) -> dict[str, Any]:
-        return {**_without_none(self), "calls": [call.to_json() for call in self.calls]}
+        folders = {"folders": list(self.folders)} if self.folders else {}
+        others = {name: each for name, each in _without_none(self).items() if name != "folders"}
+        return {**others, **folders, "calls": [call.to_json() for call in self.calls]}
 
 
 def read_recording(path: str) -> tuple[RecordedInstance, ...]:
@@ -192,9 +199,21 @@ def _instance(data: dict[str, Any]) -> RecordedInstance:
         raise ValueError("the name is no name of a class")
     calls = tuple(_call(each) for each in data["calls"])
     further = {name: data[name] for name in ("at", "python", "torch") if name in data}
+    folders = _folders(data.get("folders", []))
     return RecordedInstance(
-        data["file"], data["name"], data["source"], float(data["time"]), init=init, calls=calls, **further
+        data["file"], data["name"], data["source"], float(data["time"]), init, calls, folders=folders, **further
     )
+
+
+def _folders(found: Any) -> tuple[str, ...]:
+    if not isinstance(found, list) or len(found) > MOST_FOLDERS or not all(map(is_folder_of_workspace, found)):
+        raise ValueError("folders are no list of folders of the workspace")
+    return tuple(found)
+
+
+def is_folder_of_workspace(text: Any) -> bool:
+    """Return whether a text names a folder below another one: no absolute path, and none that leads out."""
+    return _is_one_line(text) and text != "" and not {"", ".."} & set(text.split("/")) and not set(text) & set("\\:")
 
 
 def _call(data: dict[str, Any]) -> CallNote:

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from .recording_file import MOST_FOLDERS, is_folder_of_workspace
+
 _INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
 _OTHER_HOMES = ("torch", "torch.nn.functional", "math", "operator", "builtins")
 """Modules that may hold a function which does not know its own module, such as ``torch.relu``."""
@@ -17,6 +19,8 @@ class RecordedFolder:
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.realpath(folder)
+        self._import_folders: tuple[list[object], tuple[str, ...]] = ([], ())
+        """What ``sys.path`` was last, and the folders of the workspace in it."""
 
     def path_of(self, file: object) -> str | None:
         """Return the path of a file relative to the folder, with ``/``; None for one outside or installed in it."""
@@ -27,6 +31,32 @@ class RecordedFolder:
             return None
         parts = os.path.relpath(real, self.folder).split(os.sep)
         return None if _INSTALLED & set(parts) else "/".join(parts)
+
+    def import_folders(self) -> tuple[str, ...]:
+        """Return the folders of the workspace in ``sys.path``, relative to it, without those of an installation."""
+        entries: list[object] = [*sys.path]
+        if entries != self._import_folders[0]:
+            found = map(self._import_folder, entries)
+            folders = tuple(dict.fromkeys(each for each in found if each is not None))
+            self._import_folders = entries, folders[:MOST_FOLDERS]
+        return self._import_folders[1]
+
+    def _import_folder(self, entry: object) -> str | None:
+        # Python passes over what is no text.
+        if not isinstance(entry, str) or "\0" in entry:
+            return None
+        try:
+            real = os.path.realpath(entry or os.curdir)
+        except OSError:
+            # The working directory is gone.
+            return None
+        if real == self.folder:
+            return "."
+        prefixes = map(os.path.realpath, (sys.prefix, sys.base_prefix))
+        inner = [os.path.join(each, "") for each in prefixes if each.startswith(os.path.join(self.folder, ""))]
+        is_installed = os.path.join(real, "").startswith(tuple(inner))
+        path = None if is_installed or not os.path.isdir(real) else self.path_of(real)
+        return path if is_folder_of_workspace(path) else None
 
     def file_of(self, defined: Any) -> str | None:
         """Return the relative path of the file that defines a class or function; None if it is not of the workspace."""

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import torch
 from torch import nn
 
+from fxlsp.recording.references import RecordedFolder
 from tests.recording.conftest import Record
 
 NET = """
@@ -367,3 +369,30 @@ def test_values_of_tensors_and_secrets_are_nowhere_in_the_file(record: Record) -
     assert [secret for secret in [*secrets, "12345", "54321"] if secret in text] == []
     (init,) = [each["init"] for each in json.loads(text)["instances"] if "norm" in each["init"]["kwargs"]]
     assert init["kwargs"]["norm"]["dict"][4][1]["dict"][1] == ["width", 3]
+
+
+def test_folders_of_imports_are_those_of_the_workspace_without_installations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, environment = tmp_path / "workspace", tmp_path / "workspace" / "env"
+    inner = [workspace / "code", workspace / "lib", environment / "lib" / "python3.13", workspace / "site-packages"]
+    inner.append(workspace / "two\nlines")
+    for folder in (*inner, tmp_path / "other", environment / "lib" / "python3.13" / "site-packages"):
+        folder.mkdir(parents=True)
+    (workspace / "archive.zip").touch()
+    (workspace / "link").symlink_to(tmp_path / "other")
+    monkeypatch.chdir(workspace / "lib")
+    entries = ["code", "gone", "archive.zip", "link", ".", "two\nlines", "site-packages", "env/lib/python3.13"]
+    others: list[Any] = ["", str(tmp_path / "other"), "\0", None]
+    monkeypatch.setattr(sys, "path", [*(str(workspace / each) for each in entries), *others])
+    monkeypatch.setattr(sys, "prefix", str(environment))
+    assert RecordedFolder(str(workspace)).import_folders() == ("code", ".", "lib")
+
+
+def test_the_prefix_of_an_interpreter_around_the_workspace_is_no_installation_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "workspace" / "code").mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "workspace" / "code")])
+    assert RecordedFolder(str(tmp_path / "workspace")).import_folders() == ("code",)

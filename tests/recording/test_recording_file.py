@@ -48,6 +48,12 @@ def test_what_is_written_is_read_again(workspace: Path) -> None:
     )
 
 
+def test_a_call_without_arguments_and_the_folders_of_imports_are_read_again(workspace: Path) -> None:
+    instance = replace(INSTANCE, calls=(replace(CALL, args=()),), folders=("code", ".", "code/lib"))
+    assert merged(workspace, instance) == (instance,)
+    assert "folders" not in INSTANCE.to_json()
+
+
 def test_a_later_run_adds_its_calls_and_comes_first(workspace: Path) -> None:
     merged(workspace, replace(INSTANCE, calls=(CALL,)), replace(INSTANCE, init=None, time=NOW - 1))
     later = replace(INSTANCE, time=NOW + 5, source="test.py", calls=(replace(CALL, args=(2,)),))
@@ -94,6 +100,21 @@ DAMAGED = {
     "a name that is none": json.dumps(
         {"fxlsp_recording": 1, "instances": [{**INSTANCE.to_json(), "name": "__import__('os')"}]}
     ).encode(),
+    **{
+        f"a folder that is {what}": json.dumps(
+            {"fxlsp_recording": 1, "instances": [{**INSTANCE.to_json(), "folders": folders}]}
+        ).encode()
+        for what, folders in {
+            "absolute": ["/tmp"],
+            "outside": ["code/../.."],
+            "empty": [""],
+            "of a drive": ["c:code"],
+            "of Windows": ["..\\x"],
+            "a number": [3],
+            "no list": "code",
+            "one of too many": ["code"] * 17,
+        }.items()
+    },
     "a call that is none": json.dumps(
         {"fxlsp_recording": 1, "instances": [{**INSTANCE.to_json(), "calls": [{"args": 1}]}]}
     ).encode(),

@@ -1,8 +1,8 @@
 """Pictures of a model in VS Code before and after a run of its program was recorded.
 
-``python -m dev.editors.vscode.recording_pictures PICTURES`` opens a model of which the arguments are in a file that no
-reading of the text follows, and writes ``vscode-guessed.png``. Then it records the program, and writes
-``vscode-recorded.png`` once the editor shows what was recorded.
+``python -m dev.editors.vscode.recording_pictures PICTURES`` opens a model of which the name and the arguments are in a
+file that the program reads, so that no call in the text makes it, and writes ``vscode-guessed.png``. Then it records
+the program, and writes ``vscode-recorded.png`` once the editor shows what was recorded.
 """
 
 from __future__ import annotations
@@ -46,16 +46,18 @@ from types import SimpleNamespace
 
 import torch
 
-from tagger import Tagger
+import tagger
 
 with open("config.json") as file:
     config = SimpleNamespace(**json.load(file))
-model = Tagger(config)
+model = getattr(tagger, config.model)(config)
 words = torch.randint(config.words, (16, 40))
 model({"words": words, "mask": words.gt(0).float()}).sum().backward()
 """
-_CONFIG = {"words": 8000, "width": 96, "hidden": 128, "tags": 17}
+_CONFIG = {"model": "Tagger", "words": 8000, "width": 96, "hidden": 128, "tags": 17}
 _LENS = ".codelens-decoration a"
+_EMPTY = (900, 640)
+"""Point below the text, where the mouse shows nothing."""
 
 
 async def take_pictures(found: Tools, package: Path, pictures: Path) -> None:
@@ -78,6 +80,9 @@ async def take_pictures(found: Tools, package: Path, pictures: Path) -> None:
             user = User(bench, pictures)
             await user.waits_for_the_editor()
             await user.opens("tagger.py")
+            # The lens is as wide as the window.
+            await user.runs_command("View: Toggle Primary Side Bar Visibility")
+            await user.tab.point(*_EMPTY)
             await user.sees(_LENS, "guess")
             await user.comes_to_rest()
             await user.picture("vscode-guessed")

@@ -97,11 +97,13 @@ def trace_request(
 
     Without a recipe the process finds one by conventions and defaults.
     """
+    path = target.file or module_file(target)
+    folders = () if path is None else project.recordings.import_folders(path)
     return TraceRequest(
         TraceTarget(target.name, target.file, target.module),
         replace(RecipeRequest.of(recipe), alternatives=tuple(alternatives)),
         texts=overlays_of(target.file),
-        roots=(target.root,),
+        roots=tuple(dict.fromkeys((target.root, *folders))),
         tracer=project.settings.tracing,
         sizes=project.settings.sizes,
         limits=project.settings.limits,

@@ -150,6 +150,12 @@ class TraceJobs:
         roots = tuple(folder.path for folder in self._session.folders if folder.path)
         return roots if any(inside(path, root) for root in roots) else (*roots, os.path.dirname(path))
 
+    def _import_roots(self, path: str) -> tuple[str, ...]:
+        """Return the workspace folders, and those from which recorded programs imported a file."""
+        analysis = self._session.analyses.get(path)
+        folders = () if analysis is None else analysis.import_folders
+        return tuple(dict.fromkeys((*self._roots(path), *folders)))
+
     async def _outcome(self, key: ModelKey, sent: SentTexts) -> tuple[Outcome, float]:
         """Return the outcome of a trace and its milliseconds without process starts."""
         supervisor = self._supervisors.get(key.python)
@@ -181,7 +187,7 @@ class TraceJobs:
             TraceTarget(key.name, file=key.file),
             recipe,
             texts={path: document.text for path, document in sent.documents.items()},
-            roots=self._roots(key.file),
+            roots=self._import_roots(key.file),
             tracer=settings.tracing,
             sizes=settings.sizes,
             symbols=settings.hints.has_symbols,

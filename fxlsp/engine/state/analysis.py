@@ -72,6 +72,8 @@ class Analysis:
     context_models: tuple[ContextModel, ...] = ()
     files_read: frozenset[str] = frozenset()
     """Paths of the other files on whose texts the recipes depend."""
+    import_folders: tuple[str, ...] = ()
+    """Folders from which recorded programs imported the file and what it imports."""
     by_name: Mapping[str, Candidate] = field(init=False, compare=False, repr=False)
     """The candidates by their names, the first where two share one."""
 
@@ -111,12 +113,12 @@ def analyse(
     first = [_other_candidate(document, factory, settings) for factory in makers]
     last = [_other_candidate(document, instance, settings) for instance in instances(document)]
     wanted = [candidate for candidate in last if candidate.requested or _is_fed_otherwise(candidate, fed)]
+    folders = () if recordings is None else recordings.import_folders(document.path)
     if cross_file is None:
-        return Analysis(document, (*first, *candidates, *wanted))
+        return Analysis(document, (*first, *candidates, *wanted), import_folders=folders)
     context_models = tuple(_context_models(document, candidates, cross_file))
-    return Analysis(
-        document, (*first, *candidates, *wanted), context_models, frozenset(cross_file.files_read - {document.path})
-    )
+    files_read = frozenset(cross_file.files_read - {document.path})
+    return Analysis(document, (*first, *candidates, *wanted), context_models, files_read, folders)
 
 
 def _context_models(

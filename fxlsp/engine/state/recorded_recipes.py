@@ -51,6 +51,22 @@ class Recordings:
                         recipes.setdefault(each.recipe, each)
         return {name: sorted(recipes.values(), key=_rank)[:_MOST_RECIPES] for name, recipes in found.items()}
 
+    def import_folders(self, path: str) -> tuple[str, ...]:
+        """Return the folders from which recorded programs imported a file and what it imports, the newest run first.
+
+        Modules beside a script are found from its folder, which nothing in the text of the others says.
+        """
+        if not os.path.isabs(path):
+            return ()
+        folders = {
+            os.path.normpath(os.path.join(folder, each)): None
+            for recording, folder, file in self._places_of(path)
+            for instance in self._instances(recording)
+            if instance.file == file
+            for each in instance.folders
+        }
+        return tuple(filter(os.path.isdir, folders))
+
     def _places_of(self, path: str) -> tuple[tuple[str, str, str], ...]:
         """Return where recordings of a file may be, each with its folder and the name that the file has in it."""
         known = self._places.get(path)

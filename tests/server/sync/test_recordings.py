@@ -110,3 +110,19 @@ async def test_the_editor_is_asked_to_watch_recordings_of_the_workspace(start: S
     watched = [each for params in asked for each in params["registrations"] if "watchers" in each["registerOptions"]]
     patterns = [watcher["globPattern"] for each in watched for watcher in each["registerOptions"]["watchers"]]
     assert f"**/{NAME_IN_WORKSPACE}" in patterns
+
+
+async def test_modules_are_found_from_the_folder_of_the_recorded_script(start: Start, cache: Path) -> None:
+    project = cache.parent / "workspace"
+    (project / ".git").mkdir(parents=True)
+    (project / "code" / "models").mkdir(parents=True)
+    net = project / "code" / "models" / "net.py"
+    net.write_text("from models.sizes import OUTPUTS\n" + NET.replace("width, 2", "width, OUTPUTS"))
+    net.with_name("sizes.py").write_text("OUTPUTS = 7\n")
+    (project / "code" / "train.py").write_text(TRAIN.replace('"net"', '"models.net"'))
+    await record(project / "code", cache)
+    client = await start(folders=[project], environment={"XDG_CACHE_HOME": str(cache)})
+    buffer = client.open(net)
+    text = await shown(client, buffer, "recorded: code/train.py, ")
+    assert text.startswith("recipe: Net(width=3)(torch.randn(4, 3)) · recorded: ")
+    await client.until(lambda: client.hints(buffer), lambda hints: any("4, 7" in label for label in hints.values()))
