@@ -28,7 +28,7 @@ from ..model.diagnosis.altered_models import of_altered_model
 from ..model.diagnosis.guess_severity import downgrade, not_of_torch_fx, unproven, weaken, with_condition
 from ..model.diagnosis.guessed_branches import another_size_may_mend
 from ..model.diagnosis.machine import lacks_hardware
-from ..model.diagnosis.omitted_arguments import of_omitted_argument
+from ..model.diagnosis.omitted_arguments import of_omitted_argument, of_passed_arguments
 from ..model.diagnosis.returned_values import is_of_none
 from ..model.locations.source_map import SourceMap
 from ..model.targets import ModelTarget
@@ -67,6 +67,7 @@ def corrected(
             problems = tuple(downgrade(each, target) if each.severity == "error" else each for each in problems)
         report = replace(report, problems=problems)
     problems = tuple(of_omitted_argument(each, target, source_map.expressions) for each in report.problems)
+    problems = tuple(of_passed_arguments(each, report.recipe, source_map.expressions) for each in problems)
     problems = tuple(of_altered_model(each, target, report.recipe, source_map.expressions) for each in problems)
     report = replace(report, problems=problems)
     if report.recipe.source != "search":

@@ -39,7 +39,15 @@ class Net(Plain):
         self.rank = rank
 """
 )
+_PAIR = ("", "self.fc = nn.Bilinear(4, 5, 6)")
+_LIMIT = "\nif out.shape[0] != 977:\n    raise ValueError('a batch of 977')\nreturn out"
 TEXTS = {
+    "positional arguments that a caller passes": net(*_PAIR, "*args", f"out = self.fc(*args){_LIMIT}"),
+    "named arguments that a caller passes": net(*_PAIR, "**kwargs", f"out = self.fc(**kwargs){_LIMIT}"),
+    "further arguments that a caller passes": net(*_PAIR, "x, **kwargs", f"out = self.fc(x, **kwargs){_LIMIT}"),
+    "arguments that a caller passes through a helper": net(
+        *_PAIR, "*args", f"def run(*each):\n    return self.fc(*each)\nout = run(*args){_LIMIT}"
+    ),
     "keys that an input is asked for": net(*_DICT),
     "inputs that all default to None": net(
         "", "self.e = nn.Embedding(100, 24)", "ids=None, mask=None", "n, t = ids.shape\nreturn self.e(ids)"
@@ -59,6 +67,21 @@ def test_a_right_model_is_not_accused(what: str, worker: Any, write: Callable[..
     answer = worker.answer(write(TEXTS[what]) + ":Net")
     problems = answer["report"]["problems"]
     assert not [each for each in problems if each["severity"] == "error"]
+
+
+@pytest.mark.parametrize("forward", [("x, *args", "self.fc(x)"), ("*args", "self.fc(args[0])")])
+def test_an_argument_that_no_caller_can_pass_on_is_missing(
+    forward: tuple[str, str], worker: Any, write: Callable[..., str]
+) -> None:
+    inputs, called = forward
+    report: Report = worker.report(write(net(*_PAIR, inputs, f"return {called}")) + ":Net")
+    assert ("error", "FX403") in {(each.severity, each.code) for each in report.problems}
+
+
+def test_a_call_site_that_passes_too_little_is_an_error(worker: Any, write: Callable[..., str]) -> None:
+    path = write(net(*_PAIR, "*args", "return self.fc(*args)"))
+    report: Report = worker.report(f"{path}:Net", "Net()", "torch.randn(2, 4)")
+    assert "error" in {each.severity for each in report.problems}
 
 
 def test_optional_inputs_are_passed_if_the_model_needs_one(worker: Any, write: Callable[..., str]) -> None:

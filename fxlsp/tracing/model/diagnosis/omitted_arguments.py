@@ -7,6 +7,7 @@ value.
 from __future__ import annotations
 
 import ast
+import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -14,7 +15,9 @@ from types import FrameType
 from typing import Any
 
 from ....report.codes import CODE_FAILS, OPERATION_FAILS
+from ....report.locations import Location
 from ....report.problems import Problem
+from ....report.recipes import Recipe
 from ..locations.expressions import Expressions
 from ..targets import ModelTarget
 from .failures import text_of
@@ -23,6 +26,8 @@ from .own_mistakes import is_own_mistake
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Uses = dict[str, tuple[str, ...]]
 """Arguments by what is made of them: a variable, or an attribute as ``self.name``."""
+_BY_GUESS = ("search", "default")
+_MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
 _OF_NONE = (AttributeError, TypeError)
 _OF_NOTHING = (IndexError, KeyError, ValueError, AssertionError, StopIteration, ZeroDivisionError, RuntimeError)
 _EMPTY = (list, tuple, dict, set)
@@ -84,6 +89,33 @@ def of_omitted_argument(problem: Problem, target: ModelTarget, expressions: Expr
                 message = f"With the argument{plural} {', '.join(names)} this may work: {problem.message}"
                 return replace(problem, code=OPERATION_FAILS, severity="info", message=message)
     return problem
+
+
+def of_passed_arguments(problem: Problem, recipe: Recipe, expressions: Expressions) -> Problem:
+    """Return an error of a missing argument as a note, if a guess made a call that passes on what a caller gives.
+
+    ``self.fn(*args, **kwargs)`` of a model that was called without an argument. Others are returned unchanged.
+    """
+    place = problem.location
+    is_failing = problem.severity == "error" and problem.code in (CODE_FAILS, OPERATION_FAILS)
+    if recipe.source not in _BY_GUESS or not is_failing or place is None or _MISSING.search(problem.message) is None:
+        return problem
+    innermost = expressions.statements_at(place.file, place.line)[-1:]
+    calls = (each for statement in innermost for each in ast.walk(statement))
+    if not any(isinstance(each, ast.Call) and _passes_on(each) and _is_at(each, place) for each in calls):
+        return problem
+    message = f"With other inputs this may work: {problem.message}"
+    return replace(problem, code=OPERATION_FAILS, severity="info", message=message, fitting=None)
+
+
+def _passes_on(call: ast.Call) -> bool:
+    return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)
+
+
+def _is_at(node: ast.expr, place: Location) -> bool:
+    """Return whether an expression is that of a location, or one of those of a line where columns are not known."""
+    first, last = (node.lineno, node.col_offset + 1), (node.end_lineno, (node.end_col_offset or 0) + 1)
+    return (place.line, place.column) <= first and last <= (place.end_line, place.end_column)
 
 
 def _is_method_of(method: _Function, frame: FrameType, class_name: str) -> bool:
