@@ -73,7 +73,7 @@ ORDERS = {
         mismatches
     """,
     "tracing/model/diagnosis": """
-        bound_elsewhere, machine, misspelt, local_variables, guessed_branches
+        bound_elsewhere, machine, misspelt, local_variables, guessed_branches, changing_hooks
         failures, layer_results, constant_keys, torch_signatures
         constructor_mistakes
         own_mistakes, returned_values, guess_severity

@@ -77,6 +77,12 @@ FUNCTIONS = {
     "by add_module": "def build(n):\n    net = Net()\n    net.add_module('head', nn.Identity())\n    return net",
     "a hook": "def build(n):\n    net = Net()\n"
     "    net.fc.register_forward_hook(lambda *_: _[2][..., :4])\n    return net",
+    "a hook of a function that returns": "def cut(module, inputs, output):\n    return output[..., :4]\n\n"
+    "def build(n):\n    net = Net()\n    net.fc.register_forward_hook(cut)",
+    "a hook that a function makes": "def cut_to(n):\n    def cut(module, inputs, output):\n"
+    "        return output[..., :n]\n    return cut\n\n"
+    "def build(n):\n    net = Net()\n    net.fc.register_forward_hook(cut_to(4))",
+    "a hook that is passed": "def build(hook):\n    net = Net()\n    net.fc.register_forward_hook(hook)",
     "a hook before": "def build(n):\n    net = Net()\n    net.head.register_forward_pre_hook(lambda m, i: i[0][:4])",
     "its forward": "import types\n\ndef build(n):\n    net = Net()\n"
     "    net.forward = types.MethodType(lambda s, x: x, net)",
@@ -104,6 +110,14 @@ NO_CHANGE = {
     "    net.head = abs\n    return net",
     "an object that it is a part of": "class Trainer:\n    def __init__(self, n):\n        self.net = Net()\n"
     "        self.head = 1",
+    "a hook that stores": "seen = []\n\ndef save(module, inputs, output):\n    seen.append(output)\n\n"
+    "def build(n):\n    net = Net()\n    net.fc.register_forward_hook(save)",
+    "a hook that stores, in one line": "seen = []\n\ndef build(n):\n    net = Net()\n"
+    "    net.fc.register_forward_hook(lambda m, i, o: seen.append(o))",
+    "a hook that stores, made by a function": "seen = {}\n\ndef save_as(name):\n    def save(m, i, o):\n"
+    "        seen[name] = o.detach()\n    return save\n\n"
+    "def build(n):\n    net = Net()\n    net.fc.register_forward_hook(save_as('fc'))",
+    "a hook for gradients": "def build(n):\n    net = Net()\n    net.fc.register_full_backward_hook(lambda m, i, o: o)",
     "an optimizer": "def train(n):\n    net = Net()\n"
     "    opt = torch.optim.SGD(net.parameters(), 0.1)\n    opt.head = 1",
 }

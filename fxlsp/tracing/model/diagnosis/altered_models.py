@@ -16,12 +16,12 @@ from ....report.problems import Problem
 from ....report.recipes import Recipe
 from ..locations.expressions import Expressions
 from ..targets import ModelTarget
+from .changing_hooks import registers_changing_hook
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ANY = "*"
 """In the place of the name of a changed attribute: what runs may change anywhere, as behind a hook."""
 _LACKS = re.compile(r"has no attribute '(\w+)'")
-_HOOKS = re.compile(r"register_\w*hook")
 _REGISTER = ("add_module", "register_module", "register_buffer", "register_parameter", "setattr", "delattr")
 _CHANGE_CONTAINER = ("append", "extend", "insert", "pop", "update", "clear")
 _WITHOUT_CONSEQUENCE = ("data", "grad", "requires_grad", "training")
@@ -241,7 +241,7 @@ class _Changes:
                     yield _ANY
             case ast.Call(func=ast.Attribute(value=owner, attr=called), args=args) if self._is_part(owner, scope):
                 method = self._text.methods.get(called)
-                if _HOOKS.fullmatch(called):
+                if registers_changing_hook(node, self._text.tree):
                     yield _ANY
                 elif called in _REGISTER:
                     yield next(self._first_attribute(owner, scope), _text_of(args[0]) if args else None) or _ANY

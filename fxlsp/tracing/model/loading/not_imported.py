@@ -45,7 +45,12 @@ def placeholder_refused(error: BaseException) -> NotImported | None:
 
     None if the message names none, or if the frames of the traceback know several.
     """
-    if NotImported.__name__ not in str(error):
+    try:
+        text = str(error)
+    except Exception:
+        # ``__str__`` may be the user's code.
+        return None
+    if NotImported.__name__ not in text:
         return None
     found = {id(each): each for each in _placeholders(error.__traceback__)}
     return found.popitem()[1] if len(found) == 1 else None
