@@ -50,15 +50,30 @@ def placeholder_refused(error: BaseException) -> NotImported | None:
     except Exception:
         # ``__str__`` may be the user's code.
         return None
-    if NotImported.__name__ not in text:
+    if NotImported.__name__ in text:
+        values = _known_values(error.__traceback__)
+    elif _UNNAMED in text:
+        values = _arguments_of_innermost(error.__traceback__)
+    else:
         return None
-    found = {id(each): each for each in _placeholders(error.__traceback__)}
+    found = {id(each): each for each in values if isinstance(each, NotImported)}
     return found.popitem()[1] if len(found) == 1 else None
 
 
-def _placeholders(traceback: TracebackType | None) -> Iterator[NotImported]:
+_UNNAMED = "received an invalid combination of arguments"
+"""What torch 2.6 says of a placeholder among sizes: "got (tuple, dtype=NoneType)"."""
+
+
+def _known_values(traceback: TracebackType | None) -> Iterator[object]:
     while traceback is not None:
         frame = traceback.tb_frame
-        known = [*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)]
-        yield from (value for value in known if isinstance(value, NotImported))
+        yield from frame.f_locals.values()
+        yield from (frame.f_globals.get(name) for name in frame.f_code.co_names)
         traceback = traceback.tb_next
+
+
+def _arguments_of_innermost(traceback: TracebackType | None) -> Iterator[object]:
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is not None:
+        yield from traceback.tb_frame.f_locals.values()
