@@ -168,6 +168,7 @@ ORDERS = {
     """,
     "tracing/processes/worker": """
         checkpoint_inputs, request_execution, command_reader, warmup
+        import_preview
         forking_load
         worker_main, spawned_main
     """,

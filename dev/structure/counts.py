@@ -32,7 +32,7 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 39800,
+    "tracing": 40100,
     "tracing/search": 11100,
 }
 """Lines of a layer, and of the largest folder of one."""

@@ -5,7 +5,7 @@ The server is connected to a supervisor by a socket::
     server                          supervisor
       |  <- hello | refused            |     once: it can trace, or cannot
       |  overlay*, trace, cancel ->    |     any number, several traces at once
-      |  <- stage*, early?, then one   |
+      |  <- stage*, early*, then one   |
       |     of report, frontend,        |
       |     failure, failed            |     for each trace that is not cancelled
       |  preload ->                    |
@@ -260,9 +260,9 @@ class FileRead(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class EarlyReport(WireMessage):
-    """Graph of a trace, sent when it is final and the recovering pass is still under way.
+    """Graph of a trace, sent while the recovering pass is still under way, or the import of the model's package.
 
-    A :class:`ReportMessage` without a graph follows, unless the worker dies.
+    A further graph may follow, and replaces this one. A :class:`ReportMessage` follows, unless the worker dies.
     """
 
     type: ClassVar[str] = "early"
@@ -284,7 +284,7 @@ class ReportMessage(WireMessage):
     imports: tuple[str, ...] = ()
     """Third-party packages that the trace loaded."""
     follows_early: bool = field(default=False, metadata=UNLESS_DEFAULT)
-    """Whether nodes, modules and calls are those of the :class:`EarlyReport`, and missing here."""
+    """Whether nodes, modules and calls are those of the last :class:`EarlyReport`, and missing here."""
     symbolic: SymbolicSizes | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Expressions for the sizes of that graph, if known: those requested, and those that depend on data."""
 

@@ -246,11 +246,11 @@ class Connection:
                 _log.debug("The tracing process sent a message of type %s, which is not for the server", message.type)
 
     async def _receive_early(self, message: EarlyReport) -> Report:
-        """Decode a graph, and give it to the caller whose trace still runs."""
+        """Decode a graph, and give it to the caller whose trace still runs, unless a later graph has come meanwhile."""
         loop = asyncio.get_running_loop()
         report = await loop.run_in_executor(self._executor, Report.from_json, message.report)
-        answer = self._answers.get(message.id)
-        if answer is not None and not answer.done():
+        answer, last = self._answers.get(message.id), self._early.get(message.id)
+        if answer is not None and not answer.done() and last is asyncio.current_task():
             self._on_early[message.id](report, _digests(message))
         return report
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import NamedTuple
 
 from ...wire.messages import TraceRequest
@@ -22,7 +23,7 @@ from ..model.locations.code_origin import is_installed
 from ..model.locations.expressions import Expressions
 from ..model.locations.source_map import SourceMap
 from ..model.locations.sources import Sources
-from ..model.targets import ModelTarget, targets_of
+from ..model.targets import ModelTarget, first_target
 from ..passes.timing import Timing
 
 StageCallback = Callable[[str], None]
@@ -45,7 +46,7 @@ class RequestLoad:
         self.source_map = SourceMap(self._sources, self._expressions)
         self.loader = Loader(self._sources, self._expressions, request.roots)
         self.fake_mode = new_fake_mode()
-        self._target = next(targets_of(request))
+        self._target = first_target(request)
         self.builder = Builder(self._target, self.loader, self.source_map, self.fake_mode, real_tensors=False)
         self._outcome: Loaded | NoModelError | FakesFailedError | None = None
 
@@ -61,6 +62,11 @@ class RequestLoad:
         """Call ``then`` when the head of the target's file has run."""
         if self._target.file is not None:
             self.loader.pause_after_head(self._target.file, then)
+
+    def call_after_file(self, then: Callable[[ModuleType], None]) -> None:
+        """Call ``then`` with the module of the target's file when that has run, perhaps inside an import."""
+        if self._target.file is not None:
+            self.loader.call_after_file(self._target.file, then)
 
     def is_of(self, target: ModelTarget) -> bool:
         """Return whether the load serves ``target``; if so, make it the builder's."""
@@ -87,7 +93,7 @@ class RequestLoad:
         That is so if the load of ``request`` would be the same up to that point, provided that the files that were
         read have not changed. ``execution`` is that of the file.
         """
-        target = next(targets_of(request))
+        target = first_target(request)
         path = self._target.file
         if path is None or _before_head(request, target) != _before_head(self.request, self._target):
             return False
@@ -104,7 +110,7 @@ class RequestLoad:
     def resume_with(self, request: TraceRequest, execution: Execution, report_stage: StageCallback) -> None:
         """Continue as the load of ``request``, for which :meth:`can_resume_with` was true."""
         self.request = request
-        self._target = next(targets_of(request))
+        self._target = first_target(request)
         assert self._target.file is not None
         self._sources.replace_overlays(request.texts)
         self.source_map.invalidate(self._target.file)

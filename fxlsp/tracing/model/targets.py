@@ -141,6 +141,11 @@ def guessed_target(request: TraceRequest) -> ModelTarget | None:
     )
 
 
+def first_target(request: TraceRequest) -> ModelTarget:
+    """Return the target that is tried first: with the recipe that an earlier trace found, else the first stated one."""
+    return guessed_target(request) or next(targets_of(request))
+
+
 def guess_of(request: TraceRequest) -> Recipe | None:
     """Return the recipe that an earlier trace of the model found by search, if any."""
     guess = request.recipe.guess

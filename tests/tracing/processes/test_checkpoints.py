@@ -74,7 +74,8 @@ class Project:
         self.path = write(MODEL)
 
     def trace(self, name: str = "Net", **options: Any) -> Report:
-        return self.worker.report(f"{self.path}:{name}", f"{name}()", "torch.randn(1, 4)", **options)
+        recipe = () if "guess" in options else (f"{name}()", "torch.randn(1, 4)")
+        return self.worker.report(f"{self.path}:{name}", *recipe, **options)
 
     def importer(self, **options: Any) -> int:
         """Return the id of the process that ran the imports that a trace uses."""
@@ -114,6 +115,11 @@ def test_so_do_other_models_of_the_file_and_unsaved_texts_of_it(project: Project
     first = project.importer(overlays={project.path: text})
     assert importer(project.trace("Other", overlays={project.path: text})) == first
     assert project.importer() == first
+
+
+def test_so_do_traces_by_a_recipe_that_a_search_has_found(project: Project) -> None:
+    guess = {"init": "Net()", "inputs": "torch.randn(2, 4)"}
+    assert project.importer(guess=guess) == project.importer(guess=guess)
 
 
 def test_each_trace_starts_from_what_was_imported(project: Project) -> None:

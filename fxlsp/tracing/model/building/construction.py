@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -124,9 +124,24 @@ def construct(
 
     Large tensors are fake and small ones real, or all are real if ``real_tensors``.
     """
-    with constructions.recording(), real_construction(fake_mode) if real_tensors else fake_construction(fake_mode):
-        return make()
+    with ExitStack() as contexts:
+        contexts.enter_context(constructions.recording())
+        contexts.enter_context(real_construction(fake_mode) if real_tensors else fake_construction(fake_mode))
+        _running.append(contexts)
+        try:
+            return make()
+        finally:
+            _running.remove(contexts)
 
+
+def leave_running() -> None:
+    """End what every running :func:`construct` has changed, in a process that never returns to them."""
+    while _running:
+        _running.pop().close()
+
+
+_running: list[ExitStack] = []
+"""Contexts of the calls of :func:`construct` that have not returned."""
 
 _OF_FAKES = ("FakeTensor", "is not supported for tensor subclasses")
 """What messages about fake tensors contain."""

@@ -43,6 +43,7 @@ class Loader:
         self._wanted: dict[str, Sequence[str]] = {}
         """Names requested of files that are about to be loaded, by real path."""
         self._after_head: dict[str, AfterHead] = {}
+        self._after_file: dict[str, Callable[[ModuleType], None]] = {}
         self.on_lookup: Callable[[str, Iterable[str], importlib.machinery.ModuleSpec | None], None] | None = None
         """Called for each module that is looked up, with its name, the folders, and the spec found."""
 
@@ -71,6 +72,10 @@ class Loader:
     def pause_after_head(self, path: str, then: AfterHead) -> None:
         """Call ``then`` once, when the head of the file has run, also if it is imported."""
         self._after_head[path] = then
+
+    def call_after_file(self, path: str, then: Callable[[ModuleType], None]) -> None:
+        """Call ``then`` once with the module of the file, when what is needed of it has run, also if it is imported."""
+        self._after_file[path] = then
 
     def resume_with(self, execution: Execution, path: str) -> None:
         """Continue an execution after the head of its file with the file's new text.
@@ -157,6 +162,9 @@ class Loader:
         execution = start_execution(module, path, tree, self._wanted.pop(path, ()), self._after_head.pop(path, None))
         self._executions.append(execution)
         execution.run()
+        after_file = self._after_file.pop(path, None)
+        if after_file is not None:
+            after_file(module)
 
     def _loaded(self, path: str) -> WorkspaceModule | None:
         """Return the module of a workspace file that was executed already, if any."""

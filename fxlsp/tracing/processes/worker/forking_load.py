@@ -27,6 +27,7 @@ from ...isolation.sandbox.audit import own_processes_allowed, set_scratch_folder
 from ...job.load import RequestLoad, StageCallback
 from ...model.loading.lazy_module import Execution
 from .checkpoint_inputs import CheckpointInputs
+from .import_preview import ImportPreview
 
 MIN_HEAD_SECONDS = 0.04
 """Minimal processor time of the head: a fork of a checkpoint takes about as long."""
@@ -68,6 +69,7 @@ class ForkingLoad:
         self._stage_reporter_of = stage_reporter_of
         self._supervisor = os.getppid()
         self._inputs = CheckpointInputs(load.loader)
+        self._preview = ImportPreview(load, pipes.reports)
 
     def run(self) -> None:
         """Run the load, and fork a checkpoint after the head of the file."""
@@ -84,8 +86,10 @@ class ForkingLoad:
                     self._fork_checkpoint(execution, before.priority)
 
             self._load.pause_after_head(after_head)
+            self._load.call_after_file(lambda module: self._preview.file_ran(module, self.is_resumed))
             began = time.process_time()
             self._load.run()
+            self._preview.load_ended()
 
     def _may_fork(self, execution: Execution, before: ForkHazards) -> bool:
         if execution.is_past_head or os.listdir(self._scratch):
