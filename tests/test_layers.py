@@ -113,7 +113,7 @@ ORDERS = {
         reasons
         assigned, returned
         effects
-        listed_inputs
+        listed_inputs, unmade
         proof
         flattening, stated_images, transpositions
         coincidences

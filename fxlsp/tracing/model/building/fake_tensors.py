@@ -181,10 +181,28 @@ def make_init_skippable() -> None:
             setattr(torch.nn.init, name, _skippable(getattr(torch.nn.init, name)))
 
 
+_REFUSING_VECTORS = frozenset(
+    {
+        "dirac_",
+        "eye_",
+        "kaiming_normal_",
+        "kaiming_uniform_",
+        "orthogonal_",
+        "sparse_",
+        "xavier_normal_",
+        "xavier_uniform_",
+    }
+)
+"""Functions that refuse a tensor of less than two dimensions, such as a bias."""
+
+
 def _skippable(init: Any) -> Any:
     # Not functools.wraps: torch.fx and inspect must not follow __wrapped__ to the original.
+    refuses_vectors = init.__name__ in _REFUSING_VECTORS
+
     def initialise(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        return tensor if _skipped_init.active else init(tensor, *args, **kwargs)
+        is_skipped = _skipped_init.active and not (refuses_vectors and tensor.dim() < 2)
+        return tensor if is_skipped else init(tensor, *args, **kwargs)
 
     initialise.__name__ = init.__name__
     initialise.__doc__ = init.__doc__

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +21,6 @@ from ....report.codes import LOCAL_INSTEAD_OF_ATTRIBUTE, NOT_INITIALISED
 from ....report.locations import RelatedPlace
 from ....report.problems import Failure
 from ..locations.class_text import Method, code_of, methods_of
-from ..locations.code_origin import is_torch
 from ..locations.source_map import SourceMap
 from .failures import text_of
 from .local_variables import meant_attributes
@@ -29,6 +29,10 @@ _ABSTRACT = re.compile(
     r"Can't instantiate abstract class (\w+) with(?:out an implementation for)? abstract methods? (.+)"
 )
 """What Python says, in the words of 3.10 and of 3.12."""
+
+
+_REFUSALS = (AssertionError, AttributeError, KeyError, TypeError, ValueError)
+_NN = os.path.join(os.path.dirname(torch.nn.__file__), "")
 
 
 def constructor_mistake(failure: Failure, error: BaseException, source_map: SourceMap) -> Failure:
@@ -55,16 +59,21 @@ def constructor_mistake(failure: Failure, error: BaseException, source_map: Sour
 
 
 def is_refused_by_layer(error: BaseException) -> bool:
-    """Return whether a layer of torch.nn refuses the arguments that its constructor is given, such as 5 heads of 96.
+    """Return whether torch.nn refuses what a constructor gives it: 5 heads of 96, a parameter of a float.
 
     What is missing for want of a file, a package or a device, or raised by the model's own code, may be there or right
-    with other arguments. So may a number that is no size: it is often a placeholder.
+    with other arguments. So may a number that is no size: it is often a placeholder. None stands for what is missing.
     """
-    if not isinstance(error, (AssertionError, ValueError)) or error.__traceback__ is None:
+    if not isinstance(error, _REFUSALS) or error.__traceback__ is None or "NoneType" in text_of(error):
         return False
     *_, (frame, _) = walk_tb(error.__traceback__)
+    if not frame.f_code.co_filename.startswith(_NN):
+        return False
     is_constructor = frame.f_code.co_name == "__init__" and isinstance(frame.f_locals.get("self"), torch.nn.Module)
-    return is_constructor and is_torch(frame.f_code.co_filename) and not _is_given_no_size(frame)
+    if is_constructor and isinstance(error, (AssertionError, ValueError)):
+        return not _is_given_no_size(frame)
+    is_lookup = frame.f_code.co_name.startswith("__") and frame.f_code.co_name not in ("__init__", "__new__")
+    return not is_constructor and not is_lookup
 
 
 def _is_given_no_size(frame: FrameType) -> bool:

@@ -23,6 +23,7 @@ from .reasons import is_of_code
 from .returned import is_of_fixed_parts
 from .stated_images import condition_of_stated_image, that_misses_alike, with_stated_image
 from .transpositions import weight_without_transposition
+from .unmade import is_never_made
 
 _TRIES_OF_PROOF, _WORK_OF_PROOF = 120, 3 * WORK // 2
 _TRIES_OF_LARGE_PROOF = 48
@@ -52,6 +53,8 @@ class ModelFaults:
             return trial
         if outcome.error is not None and waits_for_attribute(outcome.error):
             return None
+        if outcome.model is None:
+            return trial if self._is_never_made(trial, outcome) else None
         is_varied = is_given or self._is_made_by_numbers(trial, outcome)
         if trial.inputs is None or not (is_varied or is_made_of_numbers(trial)):
             return None
@@ -83,6 +86,16 @@ class ModelFaults:
             )
             return trial if is_failing else other
         return None
+
+    def _is_never_made(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        budget = self._budget_of_proof()
+
+        def made(other: Trial) -> TrialOutcome | None:
+            return self._runner.construct(other) if budget.begin_try() else None
+
+        with suppress(Exception, OutOfBudgetError), budget.enforced():
+            return self.is_configuration_sure and is_never_made(trial, outcome, self._facts, made)
+        return False
 
     def proven_behind(self, trial: Trial) -> BaseException | None:
         """Return an error behind linear layers that fit no input, which comes whatever these layers are given.

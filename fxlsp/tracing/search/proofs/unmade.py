@@ -1,0 +1,148 @@
+"""Proof that a model cannot be made: torch.nn refuses the same thing whatever its constructor is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from traceback import walk_tb
+from types import CodeType, FrameType
+
+import torch
+
+from ...model.diagnosis.constructor_mistakes import is_refused_by_layer
+from ...model.diagnosis.failures import text_of
+from ...model.locations.code_origin import is_installed, is_torch
+from ...model.locations.source_map import SourceMap
+from ..evidence import TargetFacts
+from ..trials.runner import TrialOutcome
+from ..trials.values import Group, Guess, Path, Size, Text, Trial, changed, leaves
+from .effects import Run
+
+_LARGE = 8
+"""Smaller numbers may be counts, of which a large one makes a large model."""
+_OF_MANY_DIVISORS = 2**6 * 3 * 5 * 7
+_CHANGES: tuple[Callable[[int], int], ...] = (
+    lambda old: 2 * old,
+    lambda old: 3 * old,
+    lambda old: old + 1,
+    lambda old: 1,
+    lambda old: _OF_MANY_DIVISORS if old >= _LARGE else 4,
+)
+_OTHER_KINDS = (
+    "None",
+    "'text'",
+    "(1, 2)",
+    "{'key': 1}",
+    "torch.zeros(3, 3)",
+    "torch.nn.Identity()",
+    "torch.nn.ReLU",
+    "0.5",
+)
+_FLAGS = {"True": "False", "False": "True"}
+_FRACTION = re.compile(r"0\.\d+")
+
+
+def is_never_made(trial: Trial, outcome: TrialOutcome, facts: TargetFacts, run: Run) -> bool:
+    """Return whether torch.nn refuses what the constructor of a failed trial does, whatever that is given.
+
+    Each argument that was guessed is changed alone, all numbers together, and each argument is given values of other
+    types. The same has to be refused again, or something that comes before it: a text is no size of a layer. False
+    wherever that is not known.
+
+    Args:
+        trial: The trial, of which only the construction counts.
+        outcome: How its construction failed.
+        facts: What is known of the target.
+        run: Constructs another one.
+    """
+    error, init = outcome.error, trial.init
+    if error is None or not is_refused_by_layer(error) or not isinstance(init, Group) or init.kind != "call":
+        return False
+    given = [(path, part) for path, part in leaves(trial) if path[0] == "init"]
+    if not all(_is_plain(part) for _, part in given):
+        return False
+    compared = _Compared(outcome, facts.places, run)
+    sizes = [(path, part.value) for path, part in given if isinstance(part, Size)]
+    for group in [[size] for size in sizes] + [sizes]:
+        effects = [compared.of(_with(trial, group, change)) for change in _CHANGES] if group else ["same"]
+        if "other" in effects or "same" not in effects:
+            return False
+    return all(compared.of(other) != "other" for other in _of_other_kinds(trial, init, facts))
+
+
+def _is_plain(part: Guess) -> bool:
+    """Return whether an argument is a number or a flag, of which others can be tried."""
+    return isinstance(part, Size) or (isinstance(part, Text) and (part.code in _FLAGS or _is_fraction(part.code)))
+
+
+def _is_fraction(code: str) -> bool:
+    return _FRACTION.fullmatch(code) is not None
+
+
+def _with(trial: Trial, numbers: list[tuple[Path, int]], change: Callable[[int], int]) -> Trial:
+    for path, value in numbers:
+        trial = changed(trial, path, Size(change(value)))
+    return trial
+
+
+def _of_other_kinds(trial: Trial, init: Group, facts: TargetFacts) -> Iterator[Trial]:
+    """Yield trials with arguments of other types, with other flags, and with arguments that are left out."""
+    for key, _ in init.items:
+        yield from (changed(trial, ("init", key), Text(text)) for text in _OTHER_KINDS)
+    for path, part in leaves(trial):
+        if path[0] == "init" and isinstance(part, Text):
+            others = [_FLAGS[part.code]] if part.code in _FLAGS else ["0.05", "1.0"]
+            yield from (changed(trial, path, Text(other)) for other in others)
+    for key, guess in (*facts.defaults.items(), *facts.optional.items()):
+        yield changed(trial, ("init", key), guess)
+
+
+class _Compared:
+    """Other constructions, compared with the one that failed."""
+
+    def __init__(self, first: TrialOutcome, places: SourceMap, run: Run) -> None:
+        self._first = first
+        self._places = places
+        self._run = run
+
+    def of(self, trial: Trial) -> str:
+        """Return whether another trial fails the "same", "before" it, or whether there is anything "other" to it."""
+        came, first = self._run(trial), self._first
+        if came is None or came.error is None or first.error is None or came.model is not None:
+            return "other"
+        place, wanted = self._place_of(came.error), self._place_of(first.error)
+        if place == wanted:
+            is_same = type(came.error) is type(first.error) and text_of(came.error) == text_of(first.error)
+            return "same" if is_same else "other"
+        return "before" if _is_before(place, wanted) or _made(came) < _made(first) else "other"
+
+    def _place_of(self, error: BaseException) -> list[tuple[CodeType, int]]:
+        """Return the running instructions of the user's code, the outermost first."""
+        found, entry = [], error.__traceback__
+        while entry is not None:
+            code = entry.tb_frame.f_code
+            if self._places.is_shown(code.co_filename) and not is_installed(code.co_filename):
+                found.append((code, entry.tb_lasti))
+            entry = entry.tb_next
+        return found
+
+
+def _made(outcome: TrialOutcome) -> int:
+    """Return how many modules a failed construction has completed, and begun in the user's code."""
+    frames = [] if outcome.error is None else [frame for frame, _ in walk_tb(outcome.error.__traceback__)]
+    return outcome.progress[1] - sum(_is_of_layer(frame) for frame in frames)
+
+
+def _is_of_layer(frame: FrameType) -> bool:
+    is_constructor = frame.f_code.co_name == "__init__" and is_torch(frame.f_code.co_filename)
+    return is_constructor and isinstance(frame.f_locals.get("self"), torch.nn.Module)
+
+
+def _is_before(place: list[tuple[CodeType, int]], other: list[tuple[CodeType, int]]) -> bool:
+    """Return whether one of two places comes before the other in the code that both ran."""
+    for (code, instruction), (other_code, other_instruction) in zip(place, other, strict=False):
+        if code is not other_code:
+            return False
+        if instruction != other_instruction:
+            return instruction < other_instruction
+    return False
