@@ -34,8 +34,8 @@ from dev.rpc import Json
 
 REFUSED = "if {name}.sum() > 0:\n            pass\n        "
 """What is typed before the line that shows an edit."""
-PAUSE_SECONDS = 0.7
-"""Between measurements: hints on the line of the last edit follow half a second after it."""
+PAUSE_SECONDS = 2.0
+"""Between measurements: a graph is shown before its trace ends, and the next edit is to find none that still runs."""
 FIRST_SECONDS = 180.0
 EDIT_SECONDS = 60.0
 
@@ -157,8 +157,8 @@ class OpenFile:
 
     async def edited(self, edit: PublishedEdit, old: str, new: str) -> float:
         """Return the seconds from an edit until the hint of a line differs."""
-        before = await self._labels(edit.changes)
         await asyncio.sleep(PAUSE_SECONDS)
+        before = await self._labels(edit.changes)
         self._client.refreshed.clear()
         began = time.perf_counter()
         self._client.replace(self._uri, old, new)

@@ -123,7 +123,7 @@ class Scheduler(Generic[Key]):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _start_ready(self) -> None:
-        while (key := self._next_key()) is not None and self._has_capacity_for(key):
+        while (key := self._next_key()) is not None:
             self._start(key, self._waiting.pop(key))
 
     def _has_capacity_for(self, key: Key) -> bool:
@@ -133,8 +133,9 @@ class Scheduler(Generic[Key]):
         return one_beyond and self._is_urgent(key) and not any(map(self._is_urgent, self._running))
 
     def _next_key(self) -> Key | None:
-        ready = {key: waiting.order for key, waiting in self._waiting.items() if key not in self._running}
-        return min(ready, key=lambda key: ready[key], default=None)
+        """Return the key of the job to start now, if any. One that waits for capacity holds up no urgent one."""
+        ready = (key for key in self._waiting if key not in self._running and self._has_capacity_for(key))
+        return min(ready, key=lambda key: self._waiting[key].order, default=None)
 
     def _start(self, key: Key, waiting: _Waiting) -> None:
         for other in self._waiting.values():

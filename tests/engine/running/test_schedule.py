@@ -152,6 +152,18 @@ async def test_an_urgent_job_need_not_wait_for_others_but_for_urgent_ones(jobs: 
     await scheduler.close()
 
 
+async def test_a_job_that_was_passed_over_does_not_hold_up_an_urgent_one(jobs: Jobs) -> None:
+    scheduler: Scheduler[str] = Scheduler(limit=1, is_urgent=lambda key: key == "edited")
+    for name, priority in (("first", 3), ("due", 3), ("second", 1), ("third", 1)):
+        scheduler.submit(name, jobs.job(name), priority=priority)
+    jobs.let_end("first")
+    jobs.let_end("second")
+    await eventually_async(lambda: jobs.started == ["first", "second", "third"])
+    scheduler.submit("edited", jobs.job("edited"), priority=0)
+    await eventually_async(lambda: jobs.started == ["first", "second", "third", "edited"])
+    await scheduler.close()
+
+
 async def test_a_job_that_waits_and_is_submitted_again_has_the_new_priority(
     scheduler: Scheduler[str], jobs: Jobs
 ) -> None:
