@@ -32,8 +32,8 @@ LAYER_LINES: Mapping[str, int] = {
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 40100,
-    "tracing/search": 11100,
+    "tracing": 40600,
+    "tracing/search": 11300,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0

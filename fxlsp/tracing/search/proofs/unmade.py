@@ -11,6 +11,7 @@ import torch
 
 from ...model.diagnosis.constructor_mistakes import is_refused_by_layer
 from ...model.diagnosis.failures import text_of
+from ...model.locations.bytecode.instructions import traceback_instructions
 from ...model.locations.code_origin import is_installed, is_torch
 from ...model.locations.source_map import SourceMap
 from ..evidence import TargetFacts
@@ -118,13 +119,10 @@ class _Compared:
 
     def _place_of(self, error: BaseException) -> list[tuple[CodeType, int]]:
         """Return the running instructions of the user's code, the outermost first."""
-        found, entry = [], error.__traceback__
-        while entry is not None:
-            code = entry.tb_frame.f_code
-            if self._places.is_shown(code.co_filename) and not is_installed(code.co_filename):
-                found.append((code, entry.tb_lasti))
-            entry = entry.tb_next
-        return found
+        return [each for each in traceback_instructions(error.__traceback__) if self._is_shown(each[0].co_filename)]
+
+    def _is_shown(self, file: str) -> bool:
+        return self._places.is_shown(file) and not is_installed(file)
 
 
 def _made(outcome: TrialOutcome) -> int:
