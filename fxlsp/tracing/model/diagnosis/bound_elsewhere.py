@@ -12,6 +12,9 @@ import torch
 from ..locations.class_text import code_of
 from ..locations.code_origin import is_torch
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -> bool:
     """Return whether the files of a module's classes set an attribute that it lacks, for which a caller may wait.
@@ -77,6 +80,17 @@ def tree_of(file: str) -> ast.Module:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
         return ast.Module([], [])
+
+
+def function_at(tree: ast.Module, line: int, name: str) -> Function | None:
+    """Return the innermost function of a name that contains a line."""
+    found = None
+    for node in ast.walk(tree):
+        if not isinstance(node, _DEFINITIONS) or node.name != name:
+            continue
+        if node.lineno <= line <= (node.end_lineno or 0):
+            found = node
+    return found
 
 
 def _sets(node: ast.AST, name: str, file: str, raised: TracebackType, classes: set[str]) -> bool:
