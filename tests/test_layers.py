@@ -74,8 +74,8 @@ ORDERS = {
     """,
     "tracing/model/diagnosis": """
         bound_elsewhere, machine, misspelt, local_variables, guessed_branches, changing_hooks
-        failures, layer_results, constant_keys, computed_tensors
-        constructor_mistakes, torch_signatures
+        failures, layer_results, constant_keys, torch_signatures
+        constructor_mistakes
         own_mistakes, returned_values, guess_severity
         omitted_arguments, altered_models
     """,

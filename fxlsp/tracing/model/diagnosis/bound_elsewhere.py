@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
 from types import TracebackType
 
 import torch
 
-from ..locations.class_text import code_of
+from ..locations.class_text import code_of, tree_of
 from ..locations.code_origin import is_torch
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -> bool:
@@ -72,25 +68,6 @@ def _binds(node: ast.AST, name: str) -> bool:
         case ast.alias(name=imported, asname=bound):
             return name == (bound or imported.partition(".")[0])
     return False
-
-
-def tree_of(file: str) -> ast.Module:
-    """Return the syntax tree of a file; an empty one if it cannot be read."""
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
-
-
-def function_at(tree: ast.Module, line: int, name: str) -> Function | None:
-    """Return the innermost function of a name that contains a line."""
-    found = None
-    for node in ast.walk(tree):
-        if not isinstance(node, _DEFINITIONS) or node.name != name:
-            continue
-        if node.lineno <= line <= (node.end_lineno or 0):
-            found = node
-    return found
 
 
 def _sets(node: ast.AST, name: str, file: str, raised: TracebackType, classes: set[str]) -> bool:

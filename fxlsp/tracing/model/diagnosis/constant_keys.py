@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from ..locations.class_text import Function, function_at, tree_of
 from ..locations.code_origin import is_torch
-from .bound_elsewhere import Function, function_at, tree_of
 
 _READING = frozenset({"get", "keys", "values", "items", "copy"})
 

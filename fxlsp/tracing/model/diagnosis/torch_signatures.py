@@ -16,10 +16,9 @@ from typing import Any
 
 import torch
 
-from ..locations.class_text import code_of, codes_within, local_names
+from ..locations.class_text import code_of, codes_within, local_names, tree_of
 from ..locations.code_origin import is_torch
-from .bound_elsewhere import tree_of
-from .computed_tensors import ComputedTensors, entries_of, is_of_tensors_alone
+from ..locations.computed_tensors import ComputedTensors, calls_at, entries_of, is_of_tensors_alone
 from .failures import text_of
 
 _OF_FUNCTION = re.compile(r'(\w+)\(\) missing \d+ required positional arguments?: "')
@@ -64,7 +63,7 @@ def _is_wrong_call_of_method(text: str, error: TypeError, raised: TracebackType)
     """Return whether each call of a method's name at the line that raised is one that no tensor takes."""
     by_values = _OF_VALUES.match(text)
     found = by_values or _OF_PARSER.match(text) or _OF_METHOD.match(text)
-    if found is None or not _is_raised_at_once(raised) or not is_of_tensors_alone(found[1], raised.tb_frame):
+    if found is None or not _is_raised_at_once(raised) or not is_of_tensors_alone(found[1], _tree(raised)):
         return False
     entries, calls = entries_of(error), list(_calls(found[1], raised))
     if not entries or entries[-1].frame is not raised.tb_frame:
@@ -97,11 +96,13 @@ def _is_each(name: str, raised: TracebackType, is_of_torch: Callable[[Any], bool
 
 def _calls(name: str, raised: TracebackType) -> Iterator[ast.Call]:
     """Yield the calls of a name at the line that raised: ``name(...)`` or ``torch.nn.name(...)``."""
-    for node in ast.walk(tree_of(raised.tb_frame.f_code.co_filename)):
-        if not isinstance(node, ast.Call) or not node.lineno <= raised.tb_lineno <= (node.end_lineno or 0):
-            continue
+    for node in calls_at(_tree(raised), raised.tb_lineno):
         if name == getattr(node.func, "attr", getattr(node.func, "id", None)):
             yield node
+
+
+def _tree(raised: TracebackType) -> ast.Module:
+    return tree_of(raised.tb_frame.f_code.co_filename)
 
 
 def _is_written_out(call: ast.Call) -> bool:

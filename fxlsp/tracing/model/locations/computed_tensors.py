@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..locations.class_text import code_of
-from ..locations.code_origin import is_ours, is_torch
-from .bound_elsewhere import function_at, tree_of
+from .class_text import Function, code_of, function_at, tree_of
+from .code_origin import is_ours, is_torch
 
 _SHARED = frozenset(
     {
@@ -61,6 +60,7 @@ class ComputedTensors:
         self._entries = entries
         self._running: set[tuple[int, str, int]] = set()
         self._left = _MOST
+        self._trees = {file: tree_of(file) for file in {entry.frame.f_code.co_filename for entry in entries}}
 
     def has(self, expression: ast.expr, level: int) -> bool:
         """Return whether an expression of the function at a level of the traceback is no input of the model.
@@ -98,7 +98,7 @@ class ComputedTensors:
         if isinstance(owner, ModuleType):
             return _is_of_torch(called)
         name, is_known = call.func.attr, owner is None or isinstance(owner, torch.Tensor)
-        if not is_known or not is_of_tensors_alone(name, self._entries[level].frame):
+        if not is_known or not is_of_tensors_alone(name, self._trees[self._entries[level].frame.f_code.co_filename]):
             return False
         if isinstance(call.func.value, ast.Attribute) or name in _SHARED:
             # An array takes all of its axes at once, or none.
@@ -118,7 +118,7 @@ class ComputedTensors:
 
     def _is_computed(self, name: str, line: int, level: int) -> bool:
         code = self._entries[level].frame.f_code
-        function = function_at(tree_of(code.co_filename), self._entries[level].line, code.co_name)
+        function = function_at(self._trees[code.co_filename], self._entries[level].line, code.co_name)
         if function is None:
             return False
         nodes = list(ast.walk(function))
@@ -143,21 +143,26 @@ class ComputedTensors:
         if level == 0 or name not in names:
             return False
         caller = self._entries[level - 1]
-        calls = [each for each in _calls_at(caller) if _calls_code(each, caller.frame, frame, is_direct)]
+        calls = [
+            each
+            for each in calls_at(self._trees[caller.frame.f_code.co_filename], caller.line)
+            if _calls_code(each, caller.frame, frame, is_direct)
+        ]
         passed = [_argument(each, name, frame) for each in calls]
         return bool(passed) and all(each is not None and self.has(each, level - 1) for each in passed)
 
 
-def is_of_tensors_alone(name: str, frame: FrameType) -> bool:
-    """Return whether a name is that of a method of tensors, and of no function in the file that runs."""
-    nodes = ast.walk(tree_of(frame.f_code.co_filename))
-    is_own = any(isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) and each.name == name for each in nodes)
-    return callable(getattr(torch.Tensor, name, None)) and not is_own
+def is_of_tensors_alone(name: str, tree: ast.Module) -> bool:
+    """Return whether a name is that of a method of tensors, and of no function in a file."""
+    if not callable(getattr(torch.Tensor, name, None)):
+        return False
+    return not any(isinstance(each, Function) and each.name == name for each in ast.walk(tree))
 
 
-def _calls_at(entry: Entry) -> Iterator[ast.Call]:
-    for node in ast.walk(tree_of(entry.frame.f_code.co_filename)):
-        if isinstance(node, ast.Call) and node.lineno <= entry.line <= (node.end_lineno or 0):
+def calls_at(tree: ast.Module, line: int) -> Iterator[ast.Call]:
+    """Yield the calls that are written at a line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or 0):
             yield node
 
 
