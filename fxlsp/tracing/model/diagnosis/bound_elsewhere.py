@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
 from types import TracebackType
 
 import torch
 
-from ..locations.class_text import code_of
+from ..locations.class_text import code_of, tree_of
 from ..locations.code_origin import is_torch
 
 
@@ -69,14 +68,6 @@ def _binds(node: ast.AST, name: str) -> bool:
         case ast.alias(name=imported, asname=bound):
             return name == (bound or imported.partition(".")[0])
     return False
-
-
-def tree_of(file: str) -> ast.Module:
-    """Return the syntax tree of a file; an empty one if it cannot be read."""
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 def _sets(node: ast.AST, name: str, file: str, raised: TracebackType, classes: set[str]) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from .bound_elsewhere import tree_of
+import torch
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+from ..locations.class_text import Function, function_at, tree_of
+from ..locations.code_origin import is_torch
+
 _READING = frozenset({"get", "keys", "values", "items", "copy"})
 
 
@@ -24,11 +26,13 @@ def lacks_constant_key(error: BaseException, raised: TracebackType) -> bool:
         error: The exception.
         raised: The entry of its traceback for the code of the user that raised it.
     """
-    if not isinstance(error, KeyError) or len(error.args) != 1 or raised.tb_next is not None:
+    if not isinstance(error, KeyError) or len(error.args) != 1:
         return False
+    if raised.tb_next is not None:
+        return _lacks_layer(error.args[0], raised, raised.tb_next)
     frame = raised.tb_frame
     tree = tree_of(frame.f_code.co_filename)
-    function = _function_at(tree, raised.tb_lineno, frame.f_code.co_name)
+    function = function_at(tree, raised.tb_lineno, frame.f_code.co_name)
     if function is None:
         return False
     found = [
@@ -46,8 +50,123 @@ def lacks_constant_key(error: BaseException, raised: TracebackType) -> bool:
     )
 
 
+def _lacks_layer(wanted: Any, raised: TracebackType, behind: TracebackType) -> bool:
+    """Return whether a ``ModuleDict`` is asked for a name that no constructor of the file gives any of its layers.
+
+    The code writes out the name, or all of it but numbers, and each name that is added.
+    """
+    container, frame = behind.tb_frame.f_locals.get("self"), raised.tb_frame
+    is_look_up = behind.tb_next is None and behind.tb_frame.f_code.co_name == "__getitem__"
+    if not is_look_up or not is_torch(behind.tb_frame.f_code.co_filename) or not isinstance(wanted, str):
+        return False
+    if type(container) is not torch.nn.ModuleDict or not len(container):
+        # Code of another file fills an empty one.
+        return False
+    tree = tree_of(frame.f_code.co_filename)
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and node.lineno <= raised.tb_lineno <= (node.end_lineno or 0)
+        and re.fullmatch(_pattern(node.slice, r"\d+"), wanted)
+    ]
+    names = {each.value.attr for each in found if isinstance(each.value, ast.Attribute)}
+    if len(names) != 1 or not all(isinstance(each.value, ast.Attribute) for each in found):
+        return False
+    added = _names_added(tree, *names)
+    return (
+        not any(re.fullmatch(_pattern(each.slice, r"\d+"), key) for each in found for key in container)
+        and all(any(re.fullmatch(each, key) for each in added) for key in container)
+        and not any(re.fullmatch(each, wanted) for each in added)
+    )
+
+
+def _names_added(tree: ast.Module, name: str) -> list[str]:
+    """Return patterns of the names that constructors add to an attribute that is a ``ModuleDict``.
+
+    One that takes any name where something else may add some: a method, or code that it is passed to.
+    """
+    reading = {id(each) for node in ast.walk(tree) for each in _read_by(node)}
+    in_constructors = {
+        id(each)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+        for each in ast.walk(node)
+    }
+    keys: list[ast.expr | None] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if text == name:
+                keys.append(None)
+            case ast.Subscript(value=ast.Attribute(attr=attr) as value, slice=key, ctx=ast.Store()) if attr == name:
+                keys.append(key if id(node) in in_constructors else None)
+                reading.add(id(value))
+            case (
+                ast.Assign(targets=[ast.Attribute(attr=attr) as target], value=value)
+                | ast.AnnAssign(target=ast.Attribute(attr=attr) as target, value=ast.expr() as value)
+            ) if attr == name:
+                keys += _keys_of_layers(value) if id(node) in in_constructors else [None]
+                reading.add(id(target))
+    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name]
+    is_changed = any(id(node) not in reading for node in uses)
+    return [".*"] if is_changed else [pattern for key in keys for pattern in _patterns_of(key, tree)]
+
+
+def _patterns_of(key: ast.expr | None, tree: ast.Module) -> list[str]:
+    """Return patterns of the names that a key is: of all, if a variable is an item of anything but constants."""
+    if not isinstance(key, ast.Name):
+        return [(key and _pattern(key, ".*")) or ".*"]
+    items: list[ast.expr] = []
+    loops = 0
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.For(target=ast.Name(id=name), iter=ast.Tuple(elts=each) | ast.List(elts=each))
+                | ast.comprehension(target=ast.Name(id=name), iter=ast.Tuple(elts=each) | ast.List(elts=each))
+            ) if name == key.id:
+                items, loops = [*items, *each], loops + 1
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) if name == key.id:
+                loops -= 1
+    return [".*"] if loops else [_pattern(each, ".*") or ".*" for each in items] or [".*"]
+
+
+def _keys_of_layers(made: ast.expr) -> list[ast.expr | None]:
+    """Return the keys of the layers with which a ``ModuleDict`` is made; None for some that are not written out."""
+    match made:
+        case ast.Call(func=ast.Name(id="ModuleDict") | ast.Attribute(attr="ModuleDict"), args=args, keywords=[]):
+            pass
+        case _:
+            return [None]
+    match args:
+        case []:
+            return []
+        case [ast.Dict(keys=keys)]:
+            return list(keys)
+        case [ast.DictComp(key=key)]:
+            return [key]
+    return [None]
+
+
+def _pattern(key: ast.expr, formatted: str) -> str:
+    """Return a pattern for the texts that a constant or an f-string may be; "" for other keys.
+
+    Args:
+        key: The key.
+        formatted: The pattern of a value that an f-string formats. It has to have other text, too.
+    """
+    match key:
+        case ast.Constant(value=str(text)):
+            return re.escape(text)
+        case ast.JoinedStr(values=values):
+            texts = [each.value if isinstance(each, ast.Constant) else None for each in values]
+            if any(texts):
+                return "".join(formatted if each is None else re.escape(str(each)) for each in texts)
+    return ""
+
+
 def _keys_written_out(
-    container: ast.expr, function: _Function, tree: ast.Module, values: dict[str, Any]
+    container: ast.expr, function: Function, tree: ast.Module, values: dict[str, Any]
 ) -> set[Any] | None:
     """Return the keys of a dict that has those of its display alone; None for others.
 
@@ -117,14 +236,3 @@ def _read_by(node: ast.AST) -> Iterator[ast.expr]:
 
 def _is_constant(key: ast.expr, wanted: Any) -> bool:
     return isinstance(key, ast.Constant) and type(key.value) is type(wanted) and key.value == wanted
-
-
-def _function_at(tree: ast.Module, line: int, name: str) -> _Function | None:
-    """Return the innermost function of a name that contains a line."""
-    found = None
-    for node in ast.walk(tree):
-        if not isinstance(node, _DEFINITIONS) or node.name != name:
-            continue
-        if node.lineno <= line <= (node.end_lineno or 0):
-            found = node
-    return found

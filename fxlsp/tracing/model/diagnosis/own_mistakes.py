@@ -90,7 +90,7 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
             return False
         return (
             _is_wrong_call(error, frame.f_globals, model)
-            or is_wrong_call_of_torch(text_of(error), raised)
+            or is_wrong_call_of_torch(error, raised)
             or (is_given and _meets_module_or_none(error, model))
         )
     if isinstance(error, NotImplementedError):

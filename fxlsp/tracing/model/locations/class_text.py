@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,6 +16,8 @@ from .code_origin import is_workspace_code
 from .expressions import span_of
 from .source_map import SourceMap
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 @dataclass(frozen=True)
 class Method:
@@ -22,7 +25,7 @@ class Method:
 
     cls: type
     code: CodeType
-    definition: ast.FunctionDef | ast.AsyncFunctionDef
+    definition: Function
     source_map: SourceMap
 
     @property
@@ -125,3 +128,22 @@ def code_of(called: object) -> CodeType | None:
     if not isinstance(called, FunctionType):
         return None
     return getattr(inspect.unwrap(called), "__code__", None)
+
+
+def tree_of(file: str) -> ast.Module:
+    """Return the syntax tree of a file; an empty one if it cannot be read."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def function_at(tree: ast.Module, line: int, name: str) -> Function | None:
+    """Return the innermost function of a name that contains a line."""
+    found = None
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != name:
+            continue
+        if node.lineno <= line <= (node.end_lineno or 0):
+            found = node
+    return found
