@@ -49,7 +49,7 @@ class SearchingFactory:
         with self._timing.stage("search"):
             found = lacking.making()
         if found is not None and found.init is None and lacking.mistake is not None:
-            raise builder.failed(lacking.mistake) from lacking.mistake
+            raise builder.failed(lacking.mistake, is_proven=True) from lacking.mistake
         if found is not None and found.init is None and self._is_of_a_statement(lacking.error):
             # Whatever the arguments, a name is missing that a statement of the file should have bound.
             raise builder.failed(lacking.error) from lacking.error

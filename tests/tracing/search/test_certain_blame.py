@@ -320,3 +320,33 @@ def test_a_tensor_that_was_computed_is_no_parameter_or_layer(
     made = "self.fc, self.scale = nn.Linear(8, 4), nn.Parameter(torch.ones(()))"
     report = worker.report(write(net("", made, signature, run)) + ":Net")
     assert [each.code for each in report.problems if each.severity == "error" and each.code[2] == "4"] == codes
+
+
+QUERIES = "self.queries = nn.Embedding(8, dim)\nself.fc = nn.Linear(dim, 4)"
+OF_QUERIES = "return self.fc(x + self.queries.unsqueeze(0).mean(1))"
+
+
+@pytest.mark.parametrize(
+    "run", [OF_QUERIES, "return self.fc(x) * self.fc.wieght.sum()"], ids=["of a tensor", "misspelt"]
+)
+def test_what_a_layer_of_torch_does_not_have_is_an_error(run: str, worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(net("dim", QUERIES, "x", run)) + ":Net")
+    assert [each.severity for each in report.problems] == ["error"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param("self.queries = queries\nself.fc = nn.Linear(dim, 4)", id="an argument"),
+        pytest.param(
+            f"{QUERIES}\nif dim > 9000:\n    self.queries = nn.Parameter(torch.zeros(8, dim))", id="in a branch"
+        ),
+        pytest.param(f"{QUERIES}\nself.queries.unsqueeze = self.fc", id="set by the code"),
+        pytest.param(
+            f"{QUERIES}\nfor each in self.children():\n    each.unsqueeze = each.weight.unsqueeze", id="set in a loop"
+        ),
+    ],
+)
+def test_what_a_caller_may_pass_or_the_code_sets_is_not(made: str, worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(net("dim, queries=None", made, "x", OF_QUERIES)) + ":Net")
+    assert "error" not in [each.severity for each in report.problems if "unsqueeze" in each.message]

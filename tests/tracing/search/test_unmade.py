@@ -26,6 +26,18 @@ NEVER = {
     "a sequence that is given a list": ("width", "self.net = nn.Sequential([nn.Linear(width, 4), nn.ReLU()])"),
     "a sequence of a function": ("width, out", "self.net = nn.Sequential(nn.Linear(width, out), torch.relu)"),
     "a module that is registered by a number": ("width, n", "for i in range(n):\n    self.add_module(i, nn.ReLU())"),
+    "an index beyond a list of the code": (
+        "classes, dims=(24, 48, 96)",
+        "self.downs = nn.ModuleList(nn.Conv2d(dims[i], dims[i + 1], 2) for i in range(len(dims)))",
+    ),
+    "sizes that are unpacked into other names": ("width", "a, b = (1, 2, 3)\nself.a = nn.Linear(width, a)"),
+    "a text that is added to a number": ("width", "self.a = nn.Linear(width, 4)\nself.name = 'block' + 1"),
+    "an entry named as a method": ("width", "self.t = nn.ModuleDict({'type': nn.Linear(width, 4)})"),
+    "the constructor of another class": ("width", "super(nn.Linear, self).__init__()"),
+    "a layer for a weight": (
+        "vocab, dim",
+        "self.head = nn.Linear(dim, vocab)\nself.e = nn.Embedding(vocab, dim)\nself.head.weight = self.e",
+    ),
 }
 MAY_BE_MADE = {
     "a parameter of what an argument makes": ("width, t=0.07", "self.scale = nn.Parameter(width * 0.0 + 1 / t)"),
@@ -42,6 +54,16 @@ MAY_BE_MADE = {
         "self.a = nn.Linear(width, 4, bias)\nif bias:\n    nn.init.orthogonal_(self.a.bias)",
     ),
     "heads that divide some widths": ("width, heads=7", "self.a = nn.MultiheadAttention(width, heads)"),
+    "an index that a number decides": ("width, depth", "self.a = nn.Linear(width, (4, 8, 16)[depth])"),
+    "an index beyond a list that is given": ("width, dims", "self.a = nn.Linear(width, dims[7])"),
+    "what is raised on purpose": (
+        "width",
+        "if width != 977:\n    raise ValueError('977')\nself.a = nn.Linear(width, 4)",
+    ),
+    "a layer for a weight that is given": (
+        "layer",
+        "self.head = nn.Linear(4, 4)\nself.e = layer\nself.head.weight = self.e",
+    ),
     "groups that divide some widths": ("width", "self.a = nn.GroupNorm(32, width)"),
     "what a small number leaves out": (
         "width, depth",

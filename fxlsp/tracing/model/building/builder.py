@@ -180,13 +180,16 @@ class Builder:
             raise NoModelError(mistake)
         return Built(model, found, loaded.names, init)
 
-    def failed(self, error: BaseException) -> Exception:
-        """Return the exception for a construction that ended with ``error``."""
+    def failed(self, error: BaseException, is_proven: bool = False) -> Exception:
+        """Return the exception for a construction that ended with ``error``.
+
+        ``is_proven`` says that it ends so with any arguments.
+        """
         target = self._target
         code = CODE_FAILS if is_own_mistake(error, None, not target.is_guessed) else NOT_BUILT
         failed = self._no_model(error, code, f"build {target.init or target.name}")
         if isinstance(failed, NoModelError) and failed.failure.code == NOT_BUILT and not target.is_guessed:
-            failed.failure = replace(failed.failure, is_certain=is_refused_by_layer(error))
+            failed.failure = replace(failed.failure, is_certain=is_proven or is_refused_by_layer(error))
         return failed
 
     def _made(self, init: str, module: ModuleType) -> torch.nn.Module:

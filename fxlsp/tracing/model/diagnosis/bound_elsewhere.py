@@ -23,6 +23,40 @@ def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -
     return any(_sets(tree_of(file), name, file, raised, classes) for file in files)
 
 
+def is_layer_of_code(layer: torch.nn.Module, raised: TracebackType, lacking: str = "") -> bool:
+    """Return whether the code that failed holds a layer of torch that its file makes itself, with whatever arguments.
+
+    Each assignment to the attribute calls the class by its name, so that no caller passes another module. The file sets
+    no attribute of the name ``lacking``.
+    """
+    code, owner = raised.tb_frame.f_code, raised.tb_frame.f_locals.get("self")
+    made = code_of(type(layer).__init__)
+    if not isinstance(owner, torch.nn.Module) or made is None or not is_torch(made.co_filename):
+        return False
+    held = {name for name, module in owner.named_children() if module is layer}
+    assigned = [
+        (target.attr, node.value)
+        for node in ast.walk(tree_of(code.co_filename))
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Attribute)
+    ]
+    values = [value for name, value in assigned if name in held]
+    is_set = any(name == lacking for name, _ in assigned)
+    return bool(values) and not is_set and all(_is_call_of(value, type(layer).__name__) for value in values)
+
+
+def assigns_layer_of_code(raised: TracebackType) -> bool:
+    """Return whether what a module refuses for one of its attributes is a layer that the file makes."""
+    behind = raised.tb_next
+    value = None if behind is None else behind.tb_frame.f_locals.get("value")
+    return isinstance(value, torch.nn.Module) and is_layer_of_code(value, raised)
+
+
+def _is_call_of(value: ast.expr | None, name: str) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == name
+
+
 def is_set_later(raised: TracebackType) -> bool:
     """Return whether an attribute in the line that raised is None until a caller sets it, or calls what sets it.
 

@@ -24,7 +24,7 @@ from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_argum
 from ..locations.class_text import codes_within
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
-from .bound_elsewhere import is_set_elsewhere, is_set_later, may_be_bound
+from .bound_elsewhere import assigns_layer_of_code, is_layer_of_code, is_set_elsewhere, is_set_later, may_be_bound
 from .constant_keys import lacks_constant_key
 from .failures import text_of
 from .torch_signatures import is_wrong_call_of_torch
@@ -48,6 +48,8 @@ _OPERAND = re.compile(
 _SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
 _REFUSED_ATTRIBUTE = re.compile(r"cannot assign '.+' (?:as (?:parameter|child module)|object to buffer) '\w+' \(torch")
 """What torch says about an attribute that is registered, and is assigned something else."""
+_OTHER_CLASS = "super(type, obj): obj"
+"""What Python says first about ``super(Other, self)`` where ``self`` is no instance of ``Other``."""
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
 """What torch says when a container that has no ``forward`` is called."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
@@ -89,7 +91,9 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
             # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
             return False
         return (
-            _is_wrong_call(error, frame.f_globals, model)
+            text_of(error).startswith(_OTHER_CLASS)
+            or (_REFUSED_ATTRIBUTE.match(text_of(error)) is not None and assigns_layer_of_code(raised))
+            or _is_wrong_call(error, frame.f_globals, model)
             or is_wrong_call_of_torch(error, raised)
             or (is_given and _meets_module_or_none(error, model))
         )
@@ -205,8 +209,10 @@ def _lacks_attribute(
     if inspect.isclass(owner):
         return is_given and issubclass(owner, torch.nn.Module)
     if isinstance(owner, torch.nn.Module):
-        # While the constructor runs, no caller sets anything.
-        return (is_given or owner is model) and (model is None or not is_set_elsewhere(owner, name, raised))
+        # While the constructor runs, no caller sets anything. A module that was guessed may be of another class.
+        return (is_given or owner is model or is_layer_of_code(owner, raised, name)) and (
+            model is None or not is_set_elsewhere(owner, name, raised)
+        )
     return False
 
 

@@ -52,7 +52,7 @@ class ImportPreview:
         self._ran_at: float | None = None
         self._process: SideProcess[Ready] | None = None
         self._turn = -1
-        """Pipe with one byte: whoever reads it may write to ``reports``."""
+        """Pipe with one byte: the process that reads it may write to ``reports``."""
 
     def file_ran(self, module: ModuleType, is_resumed: bool) -> None:
         """Start the process if the rest of the import is expected to take long."""

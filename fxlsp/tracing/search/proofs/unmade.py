@@ -1,4 +1,4 @@
-"""Proof that a model cannot be made: torch.nn refuses the same thing whatever its constructor is given."""
+"""Proof that a model cannot be made: torch.nn or Python refuses the same thing whatever its constructor is given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import torch
 
 from ...model.diagnosis.constructor_mistakes import is_refused_by_layer
 from ...model.diagnosis.failures import text_of
-from ...model.locations.bytecode.instructions import traceback_instructions
+from ...model.locations.bytecode.instructions import raising_instruction, traceback_instructions
+from ...model.locations.bytecode.opcodes import is_raise
 from ...model.locations.code_origin import is_installed, is_torch
 from ...model.locations.source_map import SourceMap
 from ..evidence import TargetFacts
@@ -44,7 +45,7 @@ _FRACTION = re.compile(r"0\.\d+")
 
 
 def is_never_made(trial: Trial, outcome: TrialOutcome, facts: TargetFacts, run: Run) -> bool:
-    """Return whether torch.nn refuses what the constructor of a failed trial does, whatever that is given.
+    """Return whether torch.nn or Python refuses what the constructor of a failed trial does, whatever that is given.
 
     Each argument that was guessed is changed alone, all numbers together, and each argument is given values of other
     types. The same has to be refused again, or something that comes before it: a text is no size of a layer. False
@@ -57,12 +58,14 @@ def is_never_made(trial: Trial, outcome: TrialOutcome, facts: TargetFacts, run: 
         run: Constructs another one.
     """
     error, init = outcome.error, trial.init
-    if error is None or not is_refused_by_layer(error) or not isinstance(init, Group) or init.kind != "call":
+    if not isinstance(init, Group) or init.kind != "call":
+        return False
+    compared = _Compared(outcome, facts.places, run)
+    if error is None or not (is_refused_by_layer(error) or compared.is_of_python(error)):
         return False
     given = [(path, part) for path, part in leaves(trial) if path[0] == "init"]
     if not all(_is_plain(part) for _, part in given):
         return False
-    compared = _Compared(outcome, facts.places, run)
     sizes = [(path, part.value) for path, part in given if isinstance(part, Size)]
     for group in [[size] for size in sizes] + [sizes]:
         effects = [compared.of(_with(trial, group, change)) for change in _CHANGES] if group else ["same"]
@@ -116,6 +119,19 @@ class _Compared:
             is_same = type(came.error) is type(first.error) and text_of(came.error) == text_of(first.error)
             return "same" if is_same else "other"
         return "before" if _is_before(place, wanted) or _made(came) < _made(first) else "other"
+
+    def is_of_python(self, error: BaseException) -> bool:
+        """Return whether an operator in the user's code refuses its operands, such as an index beyond a list.
+
+        What the code raises on purpose is about what it is given, and so is None.
+        """
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        is_of_operands = isinstance(error, (IndexError, TypeError, ValueError)) and "NoneType" not in text_of(error)
+        if last is None or not is_of_operands or is_raise(raising_instruction(last)):
+            return False
+        return self._is_shown(last.tb_frame.f_code.co_filename)
 
     def _place_of(self, error: BaseException) -> list[tuple[CodeType, int]]:
         """Return the running instructions of the user's code, the outermost first."""

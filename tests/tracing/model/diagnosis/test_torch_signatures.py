@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.model.diagnosis.own_mistakes import is_own_mistake
+from tests.support.own_mistakes import fails_by_itself
 
 NET = """
 import torch
@@ -103,17 +103,7 @@ def text_of(run: str) -> str:
 
 
 def is_certain(run: str, folder: Path) -> bool:
-    path = folder / "model.py"
-    path.write_text(text_of(run), encoding="utf-8")
-    names: dict[str, Any] = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
-    model = names["Net"]()
-    with pytest.raises(TypeError) as raised:
-        model(names["torch"].zeros(2, 4))
-    error = raised.value
-    assert error.__traceback__ is not None
-    error.__traceback__ = error.__traceback__.tb_next
-    return is_own_mistake(error, model, is_given=False)
+    return fails_by_itself(text_of(run), TypeError, folder)
 
 
 @pytest.mark.parametrize("name", CERTAIN)
