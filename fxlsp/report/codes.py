@@ -278,6 +278,12 @@ PARAMETER_REPLACED = _define(
 """``forward`` replaces a parameter by a new one in each call: an optimizer never trains it."""
 AXES_MIXED = _define("FX610", "Exchange the axes first: `x.flatten(2).transpose(1, 2)`", Trait.BY_EXPRESSION)
 """A view puts numbers of different axes, or of different examples of the batch, together."""
+HOLDS_ITSELF = _define(
+    "FX611",
+    "Give `forward` what it needs of that module, or refer to it without registering it: `self.owner = [owner]`",
+    severity="error",
+)
+"""A module is registered below itself."""
 
 NOT_LOADED = _define(
     "FX901", "Repair the statement, or name an interpreter that has what it needs by the setting `python`"

@@ -64,6 +64,11 @@ MAY_BE_MADE = {
         "layer",
         "self.head = nn.Linear(4, 4)\nself.e = layer\nself.head.weight = self.e",
     ),
+    "modules of an argument by their attributes": (
+        "layers",
+        "self.width = layers[0].width\nself.layers = nn.ModuleList(layers)\nself.out = nn.Linear(self.width, 4)",
+    ),
+    "modules of an argument that is a list": ("layers: list", "self.layers = nn.ModuleList(layers)"),
     "groups that divide some widths": ("width", "self.a = nn.GroupNorm(32, width)"),
     "what a small number leaves out": (
         "width, depth",

@@ -31,6 +31,7 @@ from ..locations.source_map import SourceMap
 from ..targets import ModelTarget
 from .construction import Constructions, comes_from_fakes, construct
 from .evaluation import UnusableRecipeError, default_init, evaluate, find_target, target_names
+from .module_cycles import module_cycle
 
 
 class NoModelError(Exception):
@@ -175,7 +176,9 @@ class Builder:
             raise NoModelError(failure) from error
         except BaseException as error:
             raise self.failed(error) from error
-        mistake = uninitialised_part(model, str(target), self._source_map)
+        mistake = uninitialised_part(model, str(target), self._source_map) or module_cycle(
+            model, str(target), self.constructions, self._source_map
+        )
         if mistake is not None:
             raise NoModelError(mistake)
         return Built(model, found, loaded.names, init)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from traceback import walk_tb
 from types import CodeType, FrameType
 
@@ -17,7 +18,7 @@ from ...model.locations.code_origin import is_installed, is_torch
 from ...model.locations.source_map import SourceMap
 from ..evidence import TargetFacts
 from ..trials.runner import TrialOutcome
-from ..trials.values import Group, Guess, Path, Size, Text, Trial, changed, leaves
+from ..trials.values import Group, Guess, Path, Size, Text, Trial, changed, groups, leaves
 from .effects import Run
 
 _LARGE = 8
@@ -40,6 +41,7 @@ _OTHER_KINDS = (
     "torch.nn.ReLU",
     "0.5",
 )
+_LISTS = ("list", "tuple")
 _FLAGS = {"True": "False", "False": "True"}
 _FRACTION = re.compile(r"0\.\d+")
 
@@ -64,7 +66,7 @@ def is_never_made(trial: Trial, outcome: TrialOutcome, facts: TargetFacts, run: 
     if error is None or not (is_refused_by_layer(error) or compared.is_of_python(error)):
         return False
     given = [(path, part) for path, part in leaves(trial) if path[0] == "init"]
-    if not all(_is_plain(part) for _, part in given):
+    if not all(_is_plain(part) for _, part in given) or _has_stand_in(trial):
         return False
     sizes = [(path, part.value) for path, part in given if isinstance(part, Size)]
     for group in [[size] for size in sizes] + [sizes]:
@@ -77,6 +79,12 @@ def is_never_made(trial: Trial, outcome: TrialOutcome, facts: TargetFacts, run: 
 def _is_plain(part: Guess) -> bool:
     """Return whether an argument is a number or a flag, of which others can be tried."""
     return isinstance(part, Size) or (isinstance(part, Text) and (part.code in _FLAGS or _is_fraction(part.code)))
+
+
+def _has_stand_in(trial: Trial) -> bool:
+    """Return whether an argument is an object with guessed attributes, in whose place belongs one of another class."""
+    held = [group for path, group in groups(trial) if path[0] == "init" and len(path) > 1]
+    return any(group.kind not in _LISTS for group in held)
 
 
 def _is_fraction(code: str) -> bool:
@@ -93,12 +101,19 @@ def _of_other_kinds(trial: Trial, init: Group, facts: TargetFacts) -> Iterator[T
     """Yield trials with arguments of other types, with other flags, and with arguments that are left out."""
     for key, _ in init.items:
         yield from (changed(trial, ("init", key), Text(text)) for text in _OTHER_KINDS)
+    for path, group in groups(trial):
+        if path[0] == "init" and group.kind in _LISTS:
+            yield from (changed(trial, path, _of_items(group, text)) for text in _OTHER_KINDS)
     for path, part in leaves(trial):
         if path[0] == "init" and isinstance(part, Text):
             others = [_FLAGS[part.code]] if part.code in _FLAGS else ["0.05", "1.0"]
             yield from (changed(trial, path, Text(other)) for other in others)
     for key, guess in (*facts.defaults.items(), *facts.optional.items()):
         yield changed(trial, ("init", key), guess)
+
+
+def _of_items(group: Group, text: str) -> Group:
+    return replace(group, items=tuple((key, Text(text)) for key, _ in group.items))
 
 
 class _Compared:

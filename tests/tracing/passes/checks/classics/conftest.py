@@ -34,8 +34,8 @@ def mistakes(worker: Any, write: Callable[..., str]) -> Mistakes:
         assert code or answer["type"] == "report", answer
         found = [problem for problem in _problems(answer) if problem.code.startswith("FX6")]
         assert {problem.code for problem in found} == ({code} if code else set()), found
-        # Without its base no model is made.
-        assert {problem.severity for problem in found} <= {"error" if code == "FX605" else "warning"}
+        # There is no model without its base, and none that holds itself.
+        assert {problem.severity for problem in found} <= {"error" if code in ("FX605", "FX611") else "warning"}
         found.sort(key=span_of)
         if sys.version_info >= (3, 11):
             assert [span_of(problem) for problem in found] == marked.spans
