@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections.abc import Sequence
 from itertools import dropwhile
+from pathlib import Path
 
 from fxlsp.report.codes import DIED
 from fxlsp.report.frontend_codes import died_code
@@ -27,6 +29,10 @@ _SIGNAL_NAMES = {
 
 _WARNING = re.compile(r"^\S.*:\d+: \w*Warning: ")
 """First line of a warning: ``net.py:3: UserWarning: ...``; the line of code that gave it is the last one."""
+
+_OUR_FOLDER = os.path.join(Path(__file__).absolute().parents[2], "")
+_LIBRARY = re.compile(r"[/\\](?:(?:site|dist)-packages|lib[/\\]python3\.\d+t?|Lib)[/\\]")
+"""A part of the path of Python's own modules, on Unix and on Windows, and of installed packages."""
 
 _STAGE_NAMES = {
     "load": "while loading",
@@ -141,7 +147,7 @@ def _without_last_warning(lines: Sequence[str]) -> Sequence[str]:
 def _responsible_frame(stack: Sequence[StackFrame], roots: Sequence[str]) -> StackFrame | None:
     """Return the innermost workspace frame, else the innermost uninstalled one.
 
-    None if all frames are of installed packages.
+    None if all frames are of installed packages, Python and fxlsp.
     """
     ours = (frame for frame in stack if any(_below(frame.file, root) for root in roots))
     own = next((frame for frame in ours if "site-packages" not in frame.file), None)
@@ -156,7 +162,7 @@ def _below(path: str, root: str) -> bool:
 
 
 def _installed(path: str) -> bool:
-    return "site-packages" in path or path.startswith("<")
+    return path.startswith(("<", _OUR_FOLDER)) or _LIBRARY.search(path) is not None
 
 
 def _location(frame: StackFrame, request: TraceRequest) -> Location:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fxlsp.engine.connection import crash_failures
 from fxlsp.engine.connection.crash_failures import crash_failure, crash_verdict, describe_exit
 from fxlsp.report.codes import DIED
 from fxlsp.report.frontend_codes import EXPORT_DIED
@@ -109,6 +110,14 @@ def test_outside_the_workspace_it_is_the_innermost_line_of_what_is_not_installed
     stack = (frame("/lib/site-packages/torch/nn.py"), frame(str(file)))
     failure = crash_failure(died(signal=9, stack=stack), request(str(file)))
     assert failure.location == Location(str(file), 3, 5, 3, 10, "forward")
+
+
+@pytest.mark.parametrize(
+    "library", ["/usr/lib/python3.13/selectors.py", r"C:\Python313\Lib\selectors.py", "/x/dist-packages/numpy/core.py"]
+)
+def test_no_place_is_in_python_or_in_fxlsp(library: str) -> None:
+    stack = (frame(library), frame(crash_failures.__file__), frame("<string>"))
+    assert crash_failure(died(signal=9, stack=stack), request()).location is None
 
 
 def test_a_file_that_is_gone_still_has_a_line() -> None:

@@ -95,7 +95,7 @@ ARGUMENT_TEXTS = Table(
 ARGUMENT_SIZES = Table(
     (
         (
-            r"kernel(_?size)?|k_?size|kernels?|ks|.*_ker(nel)?_size|filter_size|conv_kernel(_size)?|k",
+            r"(?!(num|n|nb)_)(.*_)?kernels?(_?sizes?)?|k_?size|ks|.*_ker_size|filter_size|k",
             3,
             "an odd kernel, so that a padding can keep edges",
         ),
