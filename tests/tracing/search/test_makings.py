@@ -120,6 +120,11 @@ def body(text: str) -> str:
             id="a number that torch may repeat",
         ),
         pytest.param(
+            "def __init__(self, cfg):\nself.a = nn.Conv2d(4, 4, cfg.FINAL_CONV_KERNEL)",
+            "Net(cfg=__import__('types').SimpleNamespace(FINAL_CONV_KERNEL=3))",
+            id="a kernel by the last word of its name",
+        ),
+        pytest.param(
             "def __init__(self, sizes: list[int]):\nfirst, second = sizes\nself.a = nn.Linear(first, second)",
             "Net(sizes=[32, 32])",
             id="a list as long as what is unpacked",
