@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -58,7 +58,7 @@ def _mapped_fields(tree: Any, change: Callable[[Any], Any]) -> Any:
     return copied
 
 
-def leaves(tree: Any) -> Iterator[Any]:
+def leaves(tree: Any) -> list[Any]:
     """Return the leaves of ``tree`` in order."""
     found: list[Any] = []
 
@@ -67,7 +67,7 @@ def leaves(tree: Any) -> Iterator[Any]:
         return leaf
 
     mapped(tree, note)
-    return iter(found)
+    return found
 
 
 def is_proxy(value: object) -> bool:

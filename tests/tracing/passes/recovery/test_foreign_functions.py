@@ -105,6 +105,7 @@ BEHIND = {
     "of a list": "y = ⟦rearrange([x, x], 'n b c')⟧\nreturn y.relu()",
     "by another name": "y = ⟦einops.reduce(x, 'b c -> b', 'mean')⟧\nreturn y.relu()",
     "in a forward that is run again": "y = x.mean().item()\nreturn ⟦rearrange(x, 'b c')⟧",
+    "before a slice by a traced size": "y = ⟦rearrange(x, 'b c')⟧\nreturn y[:, : x.shape[1]]",
     "of a constant": "return x + rearrange(torch.ones(4), 'c').mean()",
 }
 
