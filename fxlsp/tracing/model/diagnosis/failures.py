@@ -161,7 +161,7 @@ def trace_problem(
     return Problem(
         code=code,
         severity=severity_of(code),
-        message=refusal_message(error, where),
+        message=refusal_message(error, where, code),
         location=innermost_of_workspace(path) or without_frame(error),
         related=_deeper(path),
         module_path=module_path,
@@ -207,8 +207,8 @@ def failure_message(error: BaseException, module_path: str) -> str:
     return f"{_with_type(error, message_of(error))}{where}"
 
 
-def refusal_message(error: BaseException, where: str) -> str:
-    """Return the message that torch.fx cannot trace because of ``error``.
+def refusal_message(error: BaseException, where: str, code: str) -> str:
+    """Return the message that torch.fx cannot trace because of ``error``, a problem of ``code``.
 
     ``where`` is " in module a.b" or empty.
     """
@@ -225,6 +225,9 @@ def refusal_message(error: BaseException, where: str) -> str:
         reason = f"{_SIZE_IS_TRACED.format(factory[1])}\n{reason}"
     if isinstance(error, TypeError) and "__cuda_array_interface__" in text_of(error):
         reason = f"{_NO_DATA}\n{reason}"
+    elif code == FACTORY and text_of(error).startswith("'len' is not supported"):
+        # torch asks for the length of the value that is to become a tensor, which the code does not.
+        reason = _NO_DATA
     return f"torch.fx cannot trace this{where}: {reason}"
 
 

@@ -167,5 +167,5 @@ class FindingProblems:
         if finding.code == GRAPH_FAILS:
             text = message_of(finding.error)
             return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"
-        message = refusal_message(finding.error, where)
+        message = refusal_message(finding.error, where, finding.code)
         return f"{message}\n{finding.remark}" if finding.remark else message

@@ -145,6 +145,17 @@ def test_lengths_that_are_traced_are_reported_in_plain_words(name: str, worker: 
     assert report.complete
 
 
+@pytest.mark.parametrize("value", ["n * x.shape[1]", "[x.shape[1]]", "x.shape[1]"])
+def test_a_tensor_of_a_traced_size_behind_a_failure_is_reported_in_plain_words(
+    value: str, worker: Any, write: Callable[..., str]
+) -> None:
+    body = f"n = int(x.shape[0])\n        return torch.tensor({value}) + x"
+    text = PREAMBLE + f"class Net(nn.Module):\n    def forward(self, x):\n        {body}\n"
+    report = worker.report(f"{write(text)}:Net", "Net()", "torch.randn(2, 5)")
+    (problem,) = (problem for problem in report.problems if problem.code == "FX106")
+    assert problem.message == "torch.fx cannot trace this: a tensor is made here from a traced value, which has no data"
+
+
 HOOKS = {
     "a list": ("self.kept = []", "self.kept.append(out)", "self.kept.clear()\n        x = self.a(x)", "self.kept[-1]"),
     "a dict": (
