@@ -113,6 +113,16 @@ def test_what_a_subclass_is_to_define_is_a_hint(body: str, helper: str, worker: 
     assert "raise NotImplementedError" in text.splitlines()[problem.location.line - 1]
 
 
+@pytest.mark.parametrize("raised", ["NotImplementedError", "NotImplementedError('define forward')"])
+def test_what_a_subclass_is_to_define_is_a_hint_without_stated_inputs_too(
+    raised: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net("rate", "self.rate = rate", "*args, **kwargs", f"raise {raised}")
+    (problem,) = worker.report(f"{write(text)}:Net", "Net(rate=8000.0)", None).problems
+    assert (problem.code, problem.severity) == ("FX401", "hint")
+    assert problem.message.startswith("A subclass is to define this: ")
+
+
 def test_what_is_refused_behind_other_statements_is_a_note(worker: Any, write: Callable[..., str]) -> None:
     text = fed("x", "y = x + 1\nraise NotImplementedError(y.dim())")
     (problem,) = worker.report(write(text) + ":Net").problems

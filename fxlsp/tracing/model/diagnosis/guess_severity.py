@@ -122,6 +122,8 @@ def not_of_torch_fx(problem: Problem, failure: BaseException | None, source_map:
         failure: How the furthest trial of the search failed.
         source_map: The source map of the traced code.
     """
+    if problem.code == OPERATION_FAILS and _is_raised_by_abstract(problem, source_map):
+        return replace(problem, severity="hint", message=f"{_OF_SUBCLASSES}{problem.message}")
     if problem.code != UNTRACEABLE or failure is None or type(failure).__name__ not in problem.message:
         return problem
     places = [place for place in source_map.of_traceback(failure) if not is_installed(place.file)]
@@ -140,7 +142,23 @@ def _is_abstract(error: BaseException, source_map: SourceMap) -> bool:
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     code = frame.f_code
     method = source_map.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
-    return method is not None and [type(each) for each in method.body if not _is_text(each)] == [ast.Raise]
+    return method is not None and _only_raises(method) is not None
+
+
+def _is_raised_by_abstract(problem: Problem, source_map: SourceMap) -> bool:
+    """Return whether a problem is that a method ran which only raises ``NotImplementedError``."""
+    place = problem.location
+    if place is None or "NotImplementedError" not in problem.message:
+        return False
+    tree = source_map.expressions.tree(place.file)
+    raised = [_only_raises(each) for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.FunctionDef)]
+    return any(each is not None and each.lineno == place.line for each in raised)
+
+
+def _only_raises(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.Raise | None:
+    """Return the one statement of a function, if it raises something."""
+    body = [each for each in function.body if not _is_text(each)]
+    return body[0] if len(body) == 1 and isinstance(body[0], ast.Raise) else None
 
 
 def _is_text(statement: ast.stmt) -> bool:
