@@ -154,7 +154,7 @@ class _Search:
 
     def _inputs(self, arguments: ScopedExpression) -> ast.Call | None:
         resolved = at_module_level(arguments, self._scopes)
-        return resolved if isinstance(resolved, ast.Call) else None
+        return _without_stars(resolved) if isinstance(resolved, ast.Call) else None
 
     def _use(self, expression: ast.expr, call: CallExpression) -> ScopedExpression:
         byte = call.node.start_byte
@@ -185,6 +185,15 @@ class _Search:
         if name is None or text_of(name) not in alone:
             return None
         return ast.Call(ast.Name(text_of(name), ast.Load()), [], [])
+
+
+def _without_stars(call: ast.Call) -> ast.Call:
+    """Return ``net(x, y)`` for ``net(*(x, y))``."""
+    arguments: list[ast.expr] = []
+    for each in call.args:
+        inner = each.value if isinstance(each, ast.Starred) else None
+        arguments += inner.elts if isinstance(inner, ast.Tuple) else [each]
+    return ast.Call(call.func, arguments, call.keywords)
 
 
 def _whole_chain(call: Node) -> Node:

@@ -100,7 +100,18 @@ def _run_by_function(call: CallExpression, function: str, scopes: Scopes) -> Mod
     expression = expression_of(call.node)
     given = given_module(expression, function) if isinstance(expression, ast.Call) else None
     chain = None if given is None else _chain(given.module, call, scopes)
-    return None if given is None or chain is None else ModuleRun(call, chain, _nameless_call(given.arguments, []))
+    if given is None or chain is None:
+        return None
+    return ModuleRun(call, chain, _nameless_call(_unpacked(given.arguments, call, scopes), []))
+
+
+def _unpacked(arguments: list[ast.expr], call: CallExpression, scopes: Scopes) -> list[ast.expr]:
+    """Return the arguments, with a star before the only one if that is the name of a tuple of them."""
+    if len(arguments) != 1 or not isinstance(arguments[0], ast.Name):
+        return arguments
+    byte = call.node.start_byte
+    start = chain_of(ScopedExpression(arguments[0], scopes.at(byte), byte), scopes).start
+    return [ast.Starred(arguments[0], ast.Load())] if isinstance(start, ast.Tuple) else arguments
 
 
 def _chain(module: ast.expr, call: CallExpression, scopes: Scopes) -> Chain | None:
