@@ -37,7 +37,7 @@ def alternative_recipes(
             ((_mentions(recipe, model.candidate.name, offers), recipe) for recipe in recipes),
             key=lambda pair: not pair[0],
         ):
-            fed = recipe if recipe.inputs is not None or recipe.file else replace(recipe, inputs=inputs)
+            fed = recipe if recipe.inputs is not None or recipe.file else _with_inputs(recipe, inputs)
             tried = any(attempt.model is parent and attempt.recipe in (recipe, fed) for attempt in found.attempts)
             if recipe.init and not tried and given < _MAX_TRACES and (named or unnamed < _MAX_UNNAMED_TRACES):
                 given, unnamed = given + 1, unnamed + (not named)
@@ -64,6 +64,11 @@ def _known_inputs(parent: FoundModel, found: CheckResults) -> str | None:
     reports = (each.outcome for each in found.attempts if each.model is parent)
     recipes = [report.recipe for report in reports if isinstance(report, Report)]
     return next((recipe.inputs for recipe in recipes if recipe.file is None and recipe.source != "search"), None)
+
+
+def _with_inputs(recipe: Recipe, inputs: str | None) -> Recipe:
+    """Return a recipe with the inputs of a model that is made in another way, which need not fit this one."""
+    return recipe if inputs is None else replace(recipe, inputs=inputs, source="search")
 
 
 def _mentions(recipe: Recipe, name: str, offers: FileSummary) -> bool:

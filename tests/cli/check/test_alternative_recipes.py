@@ -125,3 +125,45 @@ def test_inputs_that_were_found_for_one_way_to_make_a_model_are_not_given_to_ano
 ) -> None:
     (tmp_path / "codec.py").write_text(CODEC)
     assert fxlsp("check", "--format", "json", str(tmp_path / "codec.py")).json["problems"] == []
+
+
+PADDED = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Net(nn.Module):
+    def __init__(self, kind, is_cut=False):
+        super().__init__()
+        self.is_cut = is_cut
+        self.head = Head(16) if kind == "head" else nn.Linear(16, 4)
+
+    def forward(self, x):
+        if not self.is_cut and x.shape[-1] % 16:
+            raise TypeError("16 divides no length of this input")
+        return self.head(x[..., :16])
+
+
+def test_cut():
+    Net("linear", is_cut=True)(torch.randn(1, 37))
+
+
+def test_head(lengths):
+    check(Net("head"), lengths)
+"""
+
+
+def test_what_fails_with_inputs_of_another_way_to_make_a_model_is_a_note(fxlsp: Fxlsp, tmp_path: Path) -> None:
+    (tmp_path / "padded.py").write_text(PADDED)
+    problems = fxlsp("check", "--format", "json", str(tmp_path / "padded.py")).json["problems"]
+    (failing,) = (each for each in problems if "16 divides no length" in each["message"])
+    assert failing["severity"] == "info"
