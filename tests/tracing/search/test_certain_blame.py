@@ -279,6 +279,18 @@ def test_an_optional_mask_that_layers_alone_are_given_excuses_no_width(
     assert {each.severity for each in report.problems if each.code.startswith("FX4")} == severities
 
 
+def test_a_number_that_was_guessed_for_an_argument_which_is_passed_on_is_not_to_blame(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    run = (
+        "a, b, c, d = x.shape\nz = torch.stack([x * y.cos(), x * y.sin()], dim=-1).view(a * b, c, d, 2)\n"
+        "return torch.istft(torch.view_as_complex(z), n_fft=64, window=self.window)"
+    )
+    text = net("window", "self.window = window", "x, y", run)
+    report = worker.report(write(text) + ":Net")
+    assert {each.severity for each in report.problems if each.code.startswith("FX4")} <= {"info"}
+
+
 @pytest.mark.parametrize(
     ("run", "codes"),
     [

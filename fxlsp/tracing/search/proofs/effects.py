@@ -53,6 +53,13 @@ class Effects:
             return False
         return type(came.error) is type(first) and text_of(came.error) == text_of(first)
 
+    def is_another(self, trial: Trial) -> bool:
+        """Return whether a trial comes as far as the first, and does not fail there by the same error."""
+        came = self._run(trial)
+        if came is None or came.error is None:
+            return True
+        return came.progress >= self._first.progress and not self.is_the_same_error(trial)
+
     def of(self, *trials: Trial) -> _Effect:
         """Run them all: some may be refused for being no multiple of something."""
         return self.with_places(*trials)[0]

@@ -46,7 +46,7 @@ from ..trials.values import (
 from .assigned import is_always_assigned
 from .effects import Effects, Number, Places, Run, guessed_numbers
 from .listed_inputs import is_only_passed_to_layers
-from .reasons import is_of_ranks, is_of_refused_rank, is_of_weights, reasons_of
+from .reasons import is_of_ranks, is_of_refused_rank, is_of_weights, is_of_wrong_type, reasons_of
 from .refused_ranks import may_have_other_ranks
 from .returned import is_always_returned, is_of_fixed_parts
 
@@ -58,6 +58,7 @@ _LARGEST_RANK = 5
 _OF_NUMBERS = ("call", "list", "tuple", "namespace")
 """Kinds of what an argument may consist of."""
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
+_OTHER_ARGUMENTS = ("None", "torch.zeros(3)", "torch.nn.Identity()")
 _FRACTION = re.compile(r"0\.\d+")
 _MADE_BY_CODE = re.compile(r"[A-Za-z_][\w.]*\(\)")
 _DOUBLES = re.compile(r"\b(?:double|float64|DoubleTensor|set_default_dtype)\b")
@@ -92,12 +93,26 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     others = (other for other in of_other_ranks(trial) if effects.of(other) == "other")
     if not all(_fails_by_itself(other, effects.place, run, places) for other in others):
         return False
+    return not _may_be_mended_by_type(trial, outcome, effects) and _is_without_influence(trial, effects)
+
+
+def _may_be_mended_by_type(trial: Trial, outcome: TrialOutcome, effects: Effects) -> bool:
+    """Return whether other types of inputs or arguments, or other fractions, of which sizes may follow, fail otherwise.
+
+    An argument that is a number here may only be passed on to what takes no number.
+    """
     if any(effects.of(other) == "other" for other in _of_other_types(trial)):
-        return False
-    # Sizes may follow from a ratio.
-    if any(effects.of(other) != "same" for other in _with_other_fractions(trial)):
-        return False
-    return _is_without_influence(trial, effects)
+        return True
+    if is_of_wrong_type(outcome) and any(map(effects.is_another, _with_other_arguments(trial))):
+        return True
+    return any(effects.of(other) != "same" for other in _with_other_fractions(trial))
+
+
+def _with_other_arguments(trial: Trial) -> Iterator[Trial]:
+    """Yield trials with something else than a number as one argument of the constructor."""
+    for path, part in leaves(trial):
+        if path[0] == "init" and isinstance(part, Size):
+            yield from (changed(trial, path, Text(other)) for other in _OTHER_ARGUMENTS)
 
 
 def _with_other_fractions(trial: Trial) -> Iterator[Trial]:
