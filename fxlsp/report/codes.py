@@ -10,7 +10,6 @@ from . import frontend_codes
 from .code_records import CodeRecord, Severity, Trait, record_of
 
 _PAGES = "https://github.com/fxlsp/fxlsp/blob/main/docs/problems"
-
 RECORDS: dict[str, CodeRecord] = dict(frontend_codes.RECORDS)
 """The record of each code."""
 
@@ -278,11 +277,7 @@ PARAMETER_REPLACED = _define(
 """``forward`` replaces a parameter by a new one in each call: an optimizer never trains it."""
 AXES_MIXED = _define("FX610", "Exchange the axes first: `x.flatten(2).transpose(1, 2)`", Trait.BY_EXPRESSION)
 """A view puts numbers of different axes, or of different examples of the batch, together."""
-HOLDS_ITSELF = _define(
-    "FX611",
-    "Give `forward` what it needs of that module, or refer to it without registering it: `self.owner = [owner]`",
-    severity="error",
-)
+HOLDS_ITSELF = _define("FX611", "Pass `forward` what it needs, or refer to it by a list: `[owner]`", severity="error")
 """A module is registered below itself."""
 
 NOT_LOADED = _define(
