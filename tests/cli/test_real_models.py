@@ -322,3 +322,39 @@ def test_a_call_site_whose_input_is_changed_in_place_finds_the_failure(
     assert [(each["code"], each["severity"]) for each in ran.json["problems"] if each["code"] == "FX401"] == [
         ("FX401", "error")
     ]
+
+
+def test_a_part_is_what_its_method_made_of_it_before_the_call(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text("""
+import torch
+from torch import nn
+
+class Body(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 8)
+        self.kept = []
+
+    def keep(self, kept):
+        self.kept = kept
+
+    def forward(self, x):
+        return [x, self.layer(x)][self.kept[0]]
+
+class Net(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+def test_net():
+    body = Body()
+    body.keep([1])
+    assert Net(body)(torch.randn(3, 4)).shape == (3, 2)
+""")
+    found = json.loads(fxlsp("check", str(tmp_path), "--format", "json").stdout)
+    assert [model["status"] for model in found["models"]] == ["covered", "traced"]
+    assert found["problems"] == []

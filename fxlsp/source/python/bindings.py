@@ -38,6 +38,8 @@ _WRITING = re.compile(
     r"|trunc|uniform|zero)_"
 )
 """Methods that write into a tensor, which keeps its shape."""
+_OF_WEIGHTS = re.compile(r"_*(load|init|restore|save|log|print|write)")
+"""Methods that read or write files, or change weights alone."""
 
 
 class BindingKind(Enum):
@@ -56,6 +58,8 @@ class BindingKind(Enum):
     """
     RESHAPED = auto()
     """The name still refers to the same tensor, which has another shape: ``x.unsqueeze_(0)``."""
+    CONFIGURED = auto()
+    """The name still refers to the same object, of which another method is called: ``encoder.freeze(2)``."""
     EXPRESSION_LOCAL = auto()
     """The variable of a comprehension or lambda, which exists in that expression only."""
     IMPORTED = auto()
@@ -242,6 +246,8 @@ def _update(node: Node) -> Iterator[Binding]:
         yield Binding(text_of(owner), kind, node.end_byte - 1, _block(node), text_of(call))
     elif text_of(method) in _MUTATORS:
         yield from _targets(owner, node)
+    elif not _OF_WEIGHTS.match(text_of(method)):
+        yield Binding(text_of(owner), BindingKind.CONFIGURED, node.end_byte - 1, _block(node), text_of(call))
 
 
 def _kind_of_update(method: str) -> BindingKind | None:

@@ -236,6 +236,20 @@ def changed_object(name: str, target: str, operator: str, value: str) -> ast.exp
     return ast.Call(ast.Lambda(_one_parameter(_CHANGED), body), [ast.Name(name, ast.Load())], [])
 
 
+def configured_object(name: str, call: ast.Call) -> ast.expr | None:
+    """Return an expression for the object of ``name`` after a method of it was called.
+
+    For example ``(lambda it_: it_ if it_.freeze(2) is None else it_)(encoder)`` for ``encoder.freeze(2)``.
+    """
+    called = substituted(call, {name: ast.Name(_CHANGED, ast.Load())})
+    if called is None:
+        return None
+    # Not as ``or``, as which a result that is no truth value would raise.
+    is_none = ast.Compare(called, [ast.Is()], [ast.Constant(None)])
+    it = ast.Name(_CHANGED, ast.Load())
+    return ast.Call(ast.Lambda(_one_parameter(_CHANGED), ast.IfExp(is_none, it, it)), [ast.Name(name, ast.Load())], [])
+
+
 _CHANGED = "it_"
 
 

@@ -13,6 +13,7 @@ from fxlsp.source.python.bindings import Binding, BindingKind
 from fxlsp.source.python.constant_folding import folded, lacks_options, namespace
 from fxlsp.source.python.expressions import (
     changed_object,
+    configured_object,
     copied,
     first_of_chain,
     free_names,
@@ -97,7 +98,7 @@ def _resolved_name(name: str, use: ScopedExpression, scopes: Scopes, steps: int)
             return None
         if not steps:
             raise _Unknown(name)
-        return _resolved(value, scopes, steps - 1)
+        return _resolved(_configured(name, use, scopes, steps - 1) or value, scopes, steps - 1)
     except _Unknown:
         owner = _owner(name, use)
         binding = None if owner is None or not steps else owner.binding_of_shape(name, use.byte)
@@ -175,6 +176,35 @@ def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpr
     if owner.sets_attribute(binding, use.byte) and not _holds_options(value, scopes):
         raise _Unknown(name)
     return value
+
+
+def _configured(name: str, use: ScopedExpression, scopes: Scopes, steps: int) -> ScopedExpression | None:
+    """Return the value of a name that a method was called on, if it is known with what.
+
+    Calls as arguments may read what is not there, or take long, as those that train.
+    """
+    owner = _owner(name, use)
+    binding = None if owner is None else owner.binding(name, use.byte)
+    if owner is None or binding is None:
+        return None
+    for each in owner.configured(binding, use.byte):
+        call = parse_expression(each.value or "")
+        if isinstance(call, ast.Call) and _has_known_arguments(
+            ScopedExpression(call, owner, each.start), scopes, steps
+        ):
+            made = configured_object(name, call)
+            return None if made is None else ScopedExpression(made, owner, each.start)
+    return None
+
+
+def _has_known_arguments(use: ScopedExpression, scopes: Scopes, steps: int) -> bool:
+    assert isinstance(use.expression, ast.Call)
+    arguments = [*use.expression.args, *(each.value for each in use.expression.keywords)]
+    try:
+        known = _resolved(use._replace(expression=ast.Tuple(arguments, ast.Load())), scopes, steps)
+    except _Unknown:
+        return False
+    return bool(arguments) and not any(isinstance(part, ast.Call) for part in ast.walk(known))
 
 
 def _is_rebound(name: str, binding: Binding | None, use: ScopedExpression, owner: Scope) -> bool:

@@ -24,7 +24,8 @@ _SCOPES = """
 """
 _CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
-_SAME_OBJECT = (BindingKind.METHOD_CALLED, BindingKind.ATTRIBUTE_SET)
+_SAME_OBJECT = (BindingKind.METHOD_CALLED, BindingKind.ATTRIBUTE_SET, BindingKind.CONFIGURED)
+_NOT_IN_EFFECT = (BindingKind.ATTRIBUTE_SET, BindingKind.CONFIGURED)
 _IN_PLACE = (BindingKind.CHANGED, BindingKind.RESHAPED)
 _NOT_LASTING = (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
@@ -61,6 +62,11 @@ class Scope:
         """Return the binding in effect at ``byte``; None where that is not certain."""
         return _in_effect(self.bindings.get(name, []), byte)
 
+    def configured(self, binding: Binding, byte: int) -> list[Binding]:
+        """Return the method calls between ``binding`` and ``byte`` that certainly run, the last one first."""
+        others = [each for each in self.bindings[binding.name] if each.kind is BindingKind.CONFIGURED]
+        return [each for each in reversed(others) if each.start > binding.start and each.reaches(byte)]
+
     def binding_of_shape(self, name: str, byte: int) -> Binding | None:
         """Return the binding in effect at ``byte``, without what keeps the shape of a tensor.
 
@@ -96,7 +102,7 @@ def _binds(binding: Binding, byte: int) -> bool:
 
 def _in_effect(bindings: Sequence[Binding], byte: int) -> Binding | None:
     lasting = [each for each in bindings if each.kind not in _NOT_LASTING]
-    reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
+    reaching = [each for each in bindings if each.kind not in _NOT_IN_EFFECT and each.reaches(byte)]
     if not reaching:
         return lasting[0] if len(lasting) == 1 and lasting[0].kind not in _IN_PLACE else None
     last = reaching[-1]

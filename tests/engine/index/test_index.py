@@ -159,6 +159,7 @@ def test_a_call_site_of_another_file_is_reported_in_the_words_of_the_model(
     [
         ("from config import WIDTH\nNet(WIDTH)", "Net(WIDTH)"),
         ("cfg = {}\ncfg['width'] = 3\nNet(**cfg)", "Net(**cfg)"),
+        ("body = torch.nn.ReLU()\nbody.freeze(1)\nNet(body)", "Net(body)"),
         ("@dataclass\nclass Config:\n    width: int = 3\nNet(Config().width)", "Net(Config().width)"),
         (
             "def main():\n    cfg = json.load(open('cfg.json'))\n    Net(cfg['width'])",

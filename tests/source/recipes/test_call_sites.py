@@ -335,6 +335,11 @@ def test_an_input_whose_shape_a_statement_may_change_is_not_known(change: str) -
     assert sites(text) == [("Net()", None)]
 
 
+def after(method: str, made: str) -> str:
+    """Return the expression of an object of which a method was called."""
+    return f"(lambda it_: it_ if it_.{method} is None else it_)({made})"
+
+
 @pytest.mark.parametrize(
     ("made", "change", "init"),
     [
@@ -342,6 +347,21 @@ def test_an_input_whose_shape_a_statement_may_change_is_not_known(change: str) -
         ("[1, 2]", "width[0] = 5", "Net((lambda it_: it_.__setitem__(0, 5) or it_)([1, 2]))"),
         ("[1, 2]", "for i in range(2):\n    width[i] = 5", None),
         ("read()", "width += 1", None),
+        ("nn.ReLU()", "width.freeze([1, 2])", f"Net({after('freeze([1, 2])', 'nn.ReLU()')})"),
+        (
+            "nn.ReLU()",
+            "width.freeze(1)\nwidth.cut(at=-1)\nwidth.cut(9, read())",
+            f"Net({after('cut(at=-1)', after('freeze(1)', 'nn.ReLU()'))})",
+        ),
+        (
+            "nn.ReLU().eval()",
+            "width.freeze(1)\nwidth.train()",
+            f"Net({after('freeze(1)', 'nn.ReLU().eval()')}.train())",
+        ),
+        ("nn.ReLU()", "sizes = [1, 2]\nwidth.cut(sizes, *sizes)", f"Net({after('cut([1, 2], 1, 2)', 'nn.ReLU()')})"),
+        ("nn.ReLU()", "width.fit(read(2))\nwidth.load('weights.pt')", "Net(nn.ReLU())"),
+        ("nn.ReLU()", "width.init()", "Net(nn.ReLU())"),
+        ("nn.ReLU()", "if read():\n    width.freeze(1)", "Net(nn.ReLU())"),
     ],
 )
 def test_a_changed_argument_is_what_it_was_changed_to_or_not_known(made: str, change: str, init: str | None) -> None:
