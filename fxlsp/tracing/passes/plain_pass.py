@@ -162,7 +162,9 @@ class PlainPass:
             yield known
         if traced.error is not None:
             path = self._tracer.module_that_raised(traced.error)
-            if is_own_mistake(traced.error, self._model, self._subject.is_given):
+            # The trace goes where the model goes with an optional input that it is not given, and not made for.
+            is_given = self._subject.is_given and not self._subject.omits_inputs
+            if is_own_mistake(traced.error, self._model, is_given):
                 headline = layer_as_tensor(traced.error, dict(self._model.named_modules()))
                 yield mistake_problem(traced.error, self._source_map, path, traced.target, headline)
             else:

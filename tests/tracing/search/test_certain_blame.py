@@ -175,6 +175,32 @@ def test_an_attribute_that_a_subclass_makes_is_not_missing_for_certain(
     assert [each.severity for each in report.problems if "has no attribute" in each.message] == [severity]
 
 
+GATED = net(
+    "width, extra=0",
+    "self.lin = nn.Linear(width, width)\nif extra != 0:\n    self.cond = nn.Linear(extra, width)",
+    "x, g=None, w=None",
+    "if g is not None:\n    x = x + self.cond(g)\nassert w is not None and w.shape == (3, 1, 4, 1, 5)\nreturn self.lin(x)",
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "recipe", "severity"),
+    [
+        pytest.param(GATED, (), "info", id="guessed"),
+        pytest.param(GATED, ("Net(4)", "torch.randn(2, 4)"), "warning", id="without the input"),
+        pytest.param(GATED.replace("if extra != 0", "if extra == 0"), (), None, id="it is made"),
+        pytest.param(GATED.replace("self.cond = ", "self.cond_ = "), (), "error", id="never made"),
+        pytest.param(GATED, ("Net(4)", "torch.randn(2, 4), torch.randn(2, 4)"), "error", id="with the input"),
+    ],
+)
+def test_an_attribute_that_a_branch_of_the_constructor_makes_is_missing_for_certain_where_it_is_used(
+    made: str, recipe: tuple[str, ...], severity: str | None, worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(made) + ":Net", *recipe)
+    found = [each.severity for each in report.problems if "has no attribute" in each.message]
+    assert found == ([] if severity is None else [severity])
+
+
 def test_an_attribute_of_a_relative_by_a_base_class_of_another_file_is_not_missing_for_certain(
     worker: Any, write: Callable[..., str]
 ) -> None:
@@ -372,3 +398,13 @@ def test_what_a_layer_of_torch_does_not_have_is_an_error(run: str, worker: Any, 
 def test_what_a_caller_may_pass_or_the_code_sets_is_not(made: str, worker: Any, write: Callable[..., str]) -> None:
     report = worker.report(write(net("dim, queries=None", made, "x", OF_QUERIES)) + ":Net")
     assert "error" not in [each.severity for each in report.problems if "unsqueeze" in each.message]
+
+
+def test_inputs_that_a_search_made_up_and_that_cannot_be_made_are_a_note(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    packed = "torch.nn.utils.rnn.PackedSequence"
+    run = f"assert isinstance(x, {packed}) and isinstance(scores, {packed})\nreturn self.lin(x.data) * scores.data"
+    text = net("width", "self.lin = nn.Linear(width, width)", "x, scores=None", run)
+    report = worker.report(write(text) + ":Net")
+    assert {each.code: each.severity for each in report.problems} == {"FX199": "info", "FX904": "info"}

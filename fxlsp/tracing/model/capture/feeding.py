@@ -8,7 +8,8 @@ from typing import Any
 
 import torch.fx
 
-from ....report.codes import NOT_FED
+from ....report.code_records import Severity
+from ....report.codes import NOT_FED, severity_of
 from ....report.problems import Problem
 from ....report.recipes import Recipe
 from ...isolation.torch_private import FakeTensorMode
@@ -53,6 +54,11 @@ class ModelWithInputs:
         recipe = self.feed.recipe
         return recipe.source != "search" or (recipe.init or "").endswith("()")
 
+    @property
+    def omits_inputs(self) -> bool:
+        """Whether an optional input is None, or unknown."""
+        return self.feed.inputs is None or any(value is None for value in self.feed.inputs.values())
+
 
 def prepare_feed(
     target: ModelTarget, built: Built, mode: FakeTensorMode, source_map: SourceMap, real_tensors: bool
@@ -72,7 +78,9 @@ def prepare_feed(
         return Feed(recipe, bind(built.model, arguments))
     except BaseException as error:
         message = f"cannot feed {target.name} with ({text}): {type(error).__name__}: {message_of(error)}"
-        return Feed(recipe, None, Problem(NOT_FED, "warning", message, None, model=str(target)))
+        # What a search has made up is not there to be mended.
+        severity: Severity = "info" if recipe.source == "search" else severity_of(NOT_FED)
+        return Feed(recipe, None, Problem(NOT_FED, severity, message, None, model=str(target)))
 
 
 def node_values(subject: ModelWithInputs, tracer: ModulePathTracer) -> tuple[dict[torch.fx.Node, NodeValue], bool]:

@@ -12,7 +12,19 @@ from ..locations.class_text import code_of, tree_of
 from ..locations.code_origin import is_torch
 
 
-def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -> bool:
+def may_be_set(owner: torch.nn.Module, name: str, raised: TracebackType, is_given: bool) -> bool:
+    """Return whether a module may have an attribute that it lacks, made otherwise or changed by a caller.
+
+    Args:
+        owner: the module.
+        name: the attribute.
+        raised: where it was missing.
+        is_given: whether the constructor's arguments are the user's.
+    """
+    return _is_set_elsewhere(owner, name, raised) or (not is_given and _is_made_on_condition(owner, name))
+
+
+def _is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -> bool:
     """Return whether the files of a module's classes set an attribute that it lacks, for which a caller may wait.
 
     Neither the constructor nor the function that failed counts: they have run. The constructor of a subclass does.
@@ -21,6 +33,30 @@ def is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) -
     codes = [code_of(each) for cls in type(owner).__mro__ for each in list(vars(cls).values())]
     files = {code.co_filename for code in codes if code is not None and not is_torch(code.co_filename)}
     return any(_sets(tree_of(file), name, file, raised, classes) for file in files)
+
+
+def _is_made_on_condition(owner: torch.nn.Module, name: str) -> bool:
+    """Return whether a constructor sets an attribute in a branch or loop alone, as other arguments may have it."""
+    codes = [code_of(cls.__init__) for cls in type(owner).__mro__ if "__init__" in vars(cls)]
+    starts = {(code.co_filename, code.co_firstlineno) for code in codes if code is not None}
+    constructors = [
+        node
+        for file in {file for file, _ in starts if not is_torch(file)}
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.FunctionDef) and (file, _first_line(node)) in starts
+    ]
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr == name
+        for constructor in constructors
+        for statement in constructor.body
+        if isinstance(statement, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
+        for node in ast.walk(statement)
+    )
+
+
+def _first_line(function: ast.FunctionDef) -> int:
+    """Return the line at which its code begins, which is that of its first decorator."""
+    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
 def is_layer_of_code(layer: torch.nn.Module, raised: TracebackType, lacking: str = "") -> bool:

@@ -24,7 +24,7 @@ from ..locations.bytecode.opcodes import attribute_before, passes_unpacked_argum
 from ..locations.class_text import codes_within
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..operations.operation import layer_name
-from .bound_elsewhere import assigns_layer_of_code, is_layer_of_code, is_set_elsewhere, is_set_later, may_be_bound
+from .bound_elsewhere import assigns_layer_of_code, is_layer_of_code, is_set_later, may_be_bound, may_be_set
 from .constant_keys import lacks_constant_key
 from .failures import text_of
 from .torch_signatures import is_wrong_call_of_torch
@@ -211,7 +211,7 @@ def _lacks_attribute(
     if isinstance(owner, torch.nn.Module):
         # While the constructor runs, no caller sets anything. A module that was guessed may be of another class.
         return (is_given or owner is model or is_layer_of_code(owner, raised, name)) and (
-            model is None or not is_set_elsewhere(owner, name, raised)
+            model is None or not may_be_set(owner, name, raised, is_given)
         )
     return False
 

@@ -21,6 +21,12 @@ class ImportName(NamedTuple):
         """Package that relative imports are resolved against."""
         return self.name if self.is_package else self.name.rpartition(".")[0]
 
+    @property
+    def package_folders(self) -> list[str]:
+        """Folders of the packages that it belongs to, the innermost first."""
+        parents = self.name.split(".") if self.is_package else self.name.split(".")[:-1]
+        return [os.path.join(self.folder, *parents[:end]) for end in range(len(parents), 0, -1)]
+
 
 def import_name_of(path: str, relative_level: int) -> ImportName:
     """Return the import name of a file.

@@ -62,7 +62,7 @@ class Loader:
             ask(loaded, names)
             return loaded
         place = import_name_of(path, relative_level(self._expressions.parsed(path)))
-        self._prepare(self._home(place.folder))
+        self._prepare(self._home(place.folder), place.package_folders)
         self._wanted[path] = names
         module = self._imported(place, path) or self._executed(place, path)
         if isinstance(module, WorkspaceModule):
@@ -199,7 +199,13 @@ class Loader:
         """
         return next(filter(os.path.isdir, (folder, *self._roots)), None)
 
-    def _prepare(self, folder: str | None) -> None:
+    def _prepare(self, folder: str | None, packages: Iterable[str] = ()) -> None:
+        """Set the working directory and ``sys.path``.
+
+        Args:
+            folder: folder that the file is imported from.
+            packages: folders that scripts often add to ``sys.path``, though they are packages; searched last.
+        """
         sources = [os.path.join(root, "src") for root in self._roots]
         places = [*([folder] if folder else []), *self._roots, *filter(os.path.isdir, sources)]
         if folder:
@@ -209,6 +215,7 @@ class Loader:
             if place in sys.path:
                 sys.path.remove(place)
             sys.path.insert(0, place)
+        sys.path.extend(package for package in packages if package not in sys.path)
         self._find_what_is_imported()
         importlib.invalidate_caches()
 

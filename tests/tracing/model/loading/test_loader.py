@@ -150,6 +150,24 @@ def test_a_model_in_the_file_of_a_package_is_loaded_as_the_package(worker: Any, 
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
 
 
+def test_a_file_of_a_package_imports_its_siblings_as_a_script_does(worker: Any, write: Callable[..., str]) -> None:
+    write("", "core/__init__.py")
+    write("WIDTH = 4\n", "core/sizes.py")
+    write("from sizes import WIDTH\n", "core/parts/widths.py")
+    text = "from sizes import WIDTH\nfrom parts.widths import WIDTH as same\n" + NET.replace("(4", "(WIDTH and same")
+    assert worker.report(write(text, "core/net.py") + ":Net", "Net()", "torch.randn(1, 4)").complete
+    write("", "core/deep/__init__.py")
+    assert worker.report(write(text, "core/deep/net.py") + ":Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_sibling_is_not_in_the_place_of_a_module_of_python(worker: Any, write: Callable[..., str]) -> None:
+    write("", "core/__init__.py")
+    write("import json as found\n", "core/json.py")
+    text = "import json\nWIDTH = 4 if json.__name__ == 'json' and hasattr(json, 'dumps') else 5\n"
+    path = write(text + NET.replace("(4", "(WIDTH"), "core/net.py")
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
 def test_calls_that_change_an_imported_object_run(worker: Any, write: Callable[..., str]) -> None:
     write(
         "class Config:\n    width = 4\n    def merge(self, width):\n        self.width = width\ncfg = Config()\n",
