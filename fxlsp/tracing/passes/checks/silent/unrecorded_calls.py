@@ -42,6 +42,8 @@ _TORCH_SETTINGS = (
     (torch.cuda, "manual_seed_all", "torch.cuda.manual_seed_all"),
     (random, "seed", "random.seed"),
 )
+_LONGEST = 40
+"""Characters of a value that a message shows."""
 _CHECKPOINTS = ("checkpoint", "checkpoint_sequential", *CHECKPOINT_PARTS)
 """The private functions are called by the public ones, even through a reference such as a ``functools.partial``."""
 
@@ -103,8 +105,13 @@ def _classified(traced: PassResult, call: RecordedCall) -> tuple[str, str] | Non
         return None
     return RANDOM, (
         f"{name} draws once, while the model is traced{where}: the graph holds what followed from its result "
-        f"({call.result!r:.40}) for ever."
+        f"({_shown(call.result)}) for ever."
     )
+
+
+def _shown(result: object) -> str:
+    text = " ".join(repr(result).split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _is_thrown_away(traced: PassResult, call: RecordedCall) -> bool:

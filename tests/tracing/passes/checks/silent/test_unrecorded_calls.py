@@ -84,6 +84,12 @@ def test_numbers_drawn_in_python_are_reported_where(text: str, found: Found) -> 
     found(text, "FX309")
 
 
+def test_a_long_result_is_shown_in_part(found: Found) -> None:
+    (problem,) = found(model("return x + float(⟦numpy.random.normal(size=(2, 9))⟧[0, 0])"), "FX309")
+    assert problem.message.endswith("…) for ever.")
+    assert "\n" not in problem.message
+
+
 @pytest.mark.parametrize(
     "text",
     [
