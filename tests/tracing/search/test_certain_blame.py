@@ -179,7 +179,7 @@ GATED = net(
     "width, extra=0",
     "self.lin = nn.Linear(width, width)\nif extra != 0:\n    self.cond = nn.Linear(extra, width)",
     "x, g=None, w=None",
-    "if g is not None:\n    x = x + self.cond(g)\nassert w is not None and w.shape == (3, 1, 4, 1, 5)\nreturn self.lin(x)",
+    "if g is not None:\n    x = x + self.cond(g)\nassert w is not None and len(w) == 12345\nreturn self.lin(x)",
 )
 
 

@@ -101,6 +101,8 @@ class Loader:
         """Drop every workspace module, so that the next load executes them again."""
         for module in self._modules:
             sys.modules.pop(module.__name__, None)
+            for name in _namespaces_below(module.__name__):
+                del sys.modules[name]
         self._modules.clear()
         self._executions.clear()
 
@@ -302,3 +304,12 @@ def third_party(before: Mapping[str, object]) -> list[str]:
 
 def _in_packages(file: str | None) -> bool:
     return file is not None and is_installed(file) and "-packages" in file
+
+
+def _namespaces_below(package: str) -> list[str]:
+    """Return the names of packages without a file that are part of a package.
+
+    Python looks their parents up in ``sys.modules`` whenever they are used, and raises a KeyError without them.
+    """
+    below = [(name, module) for name, module in sys.modules.items() if name.startswith(f"{package}.")]
+    return [name for name, module in below if getattr(module, "__file__", "") is None and hasattr(module, "__path__")]

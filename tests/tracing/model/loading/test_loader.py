@@ -160,6 +160,16 @@ def test_a_file_of_a_package_imports_its_siblings_as_a_script_does(worker: Any, 
     assert worker.report(write(text, "core/deep/net.py") + ":Net", "Net()", "torch.randn(1, 4)").complete
 
 
+def test_a_folder_without_init_in_a_package_is_loaded_again_with_it(
+    worker: Any, write: Callable[..., str], tmp_path: Path
+) -> None:
+    write("", "top/core/__init__.py")
+    write("WIDTH = 4\n", "top/core/sizes/widths.py")
+    text = "from top.core.sizes.widths import WIDTH\n" + NET.replace("(self)", "(self, width)").replace("(4", "(WIDTH")
+    path = write(text, "top/core/net.py")
+    assert worker.report(f"{path}:Net", roots=[str(tmp_path)]).complete
+
+
 def test_a_sibling_is_not_in_the_place_of_a_module_of_python(worker: Any, write: Callable[..., str]) -> None:
     write("", "core/__init__.py")
     write("import json as found\n", "core/json.py")
