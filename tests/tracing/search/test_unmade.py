@@ -69,6 +69,10 @@ MAY_BE_MADE = {
         "self.width = layers[0].width\nself.layers = nn.ModuleList(layers)\nself.out = nn.Linear(self.width, 4)",
     ),
     "modules of an argument that is a list": ("layers: list", "self.layers = nn.ModuleList(layers)"),
+    "a default of another kind than the code expects": (
+        "width, depth, drop=0.0",
+        "self.layers = nn.ModuleList(nn.Dropout(drop[i]) for i in range(depth))",
+    ),
     "groups that divide some widths": ("width", "self.a = nn.GroupNorm(32, width)"),
     "what a small number leaves out": (
         "width, depth",

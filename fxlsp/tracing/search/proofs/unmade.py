@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from traceback import walk_tb
 from types import CodeType, FrameType
@@ -31,16 +31,16 @@ _CHANGES: tuple[Callable[[int], int], ...] = (
     lambda old: 1,
     lambda old: _OF_MANY_DIVISORS if old >= _LARGE else 4,
 )
-_OTHER_KINDS = (
-    "None",
-    "'text'",
-    "(1, 2)",
-    "{'key': 1}",
-    "torch.zeros(3, 3)",
-    "torch.nn.Identity()",
-    "torch.nn.ReLU",
-    "0.5",
-)
+_OTHER_KINDS: Mapping[str, type] = {
+    "None": type(None),
+    "'text'": str,
+    "(1, 2)": tuple,
+    "{'key': 1}": dict,
+    "torch.zeros(3, 3)": torch.Tensor,
+    "torch.nn.Identity()": torch.nn.Module,
+    "torch.nn.ReLU": type,
+    "0.5": float,
+}
 _LISTS = ("list", "tuple")
 _FLAGS = {"True": "False", "False": "True"}
 _FRACTION = re.compile(r"0\.\d+")
@@ -73,7 +73,9 @@ def is_never_made(trial: Trial, outcome: TrialOutcome, facts: TargetFacts, run: 
         effects = [compared.of(_with(trial, group, change)) for change in _CHANGES] if group else ["same"]
         if "other" in effects or "same" not in effects:
             return False
-    return all(compared.of(other) != "other" for other in _of_other_kinds(trial, init, facts))
+    if any(compared.of(other) == "other" for other in _of_other_kinds(trial, init, facts)):
+        return False
+    return not any(map(compared.goes_further, compared.with_other_defaults(trial, init)))
 
 
 def _is_plain(part: Guess) -> bool:
@@ -134,6 +136,27 @@ class _Compared:
             is_same = type(came.error) is type(first.error) and text_of(came.error) == text_of(first.error)
             return "same" if is_same else "other"
         return "before" if _is_before(place, wanted) or _made(came) < _made(first) else "other"
+
+    def goes_further(self, trial: Trial) -> bool:
+        """Return whether another trial passes the instruction that the first one fails at, as far as is known."""
+        came, first = self._run(trial), self._first
+        if came is None or came.error is None or first.error is None or came.model is not None:
+            return True
+        return self._place_of(came.error) != self._place_of(first.error) and self.of(trial) == "other"
+
+    def with_other_defaults(self, trial: Trial, init: Group) -> Iterator[Trial]:
+        """Yield trials that pass something of another type than its default for an argument that is not passed."""
+        error, given = self._first.error, {key for key, _ in init.items}
+        frames = [] if error is None else [frame for frame, _ in walk_tb(error.__traceback__)]
+        for frame in frames:
+            code = frame.f_code
+            if code.co_name == "__init__" and self._is_shown(code.co_filename):
+                names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+                defaults = {name: frame.f_locals.get(name) for name in names if name not in given}
+                for name, value in defaults.items():
+                    others = [text for text, kind in _OTHER_KINDS.items() if not isinstance(value, kind)]
+                    yield from (changed(trial, ("init", name), Text(text)) for text in others)
+                return
 
     def is_of_python(self, error: BaseException) -> bool:
         """Return whether an operator in the user's code refuses its operands, such as an index beyond a list.
