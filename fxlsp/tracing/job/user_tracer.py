@@ -7,7 +7,6 @@ user's class does.
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from ...report.codes import BAD_TRACER
 from ...report.problems import Failure
 from ...report.tracer_choice import ObjectReference, TracerChoice
 from ..model.building.builder import NoModelError
+from ..model.building.evaluation import required_parameters
 from ..model.capture.tracer import ModulePathTracer
 from ..model.diagnosis.failures import message_of
 from ..model.loading.loader import Loader
@@ -66,7 +66,7 @@ class UserTracer:
         found = self._found(named, "tracer")
         if not (isinstance(found, type) and issubclass(found, torch.fx.Tracer)):
             raise self._wrong(named, f"tracer: {named.text} is no subclass of torch.fx.Tracer")
-        needed = _required_arguments(found)
+        needed = required_parameters(found)
         if needed:
             words = f"tracer: {found.__name__} cannot be made without arguments ({', '.join(needed)})"
             raise self._wrong(named, f"{words}: name a subclass whose __init__ gives them")
@@ -118,16 +118,6 @@ def _as_before() -> Iterator[None]:
     finally:
         os.chdir(folder)
         sys.path[:] = [*path, *(entry for entry in sys.path if entry not in path)]
-
-
-def _required_arguments(tracer: type) -> list[str]:
-    try:
-        parameters = inspect.signature(tracer).parameters.values()
-    except (TypeError, ValueError):
-        # Instantiating the class will show them.
-        return []
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [each.name for each in parameters if each.default is each.empty and each.kind not in variadic]
 
 
 def _attributes(tracer: type, made: torch.fx.Tracer) -> set[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import torch
 
@@ -55,12 +56,7 @@ def children(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
 
 def named_parameters(root: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Parameter]]:
     """Yield each parameter once, with its first path."""
-    seen: set[int] = set()
-    for path, module in named_modules(root):
-        for name, parameter in module._parameters.items():
-            if parameter is not None and id(parameter) not in seen:
-                seen.add(id(parameter))
-                yield f"{path}.{name}" if path else name, parameter
+    return _named(root, "_parameters")
 
 
 def parameters(root: torch.nn.Module) -> Iterator[torch.nn.Parameter]:
@@ -70,12 +66,16 @@ def parameters(root: torch.nn.Module) -> Iterator[torch.nn.Parameter]:
 
 def named_buffers(root: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield each buffer once, with its first path."""
+    return _named(root, "_buffers")
+
+
+def _named(root: torch.nn.Module, table: str) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     for path, module in named_modules(root):
-        for name, buffer in module._buffers.items():
-            if buffer is not None and id(buffer) not in seen:
-                seen.add(id(buffer))
-                yield f"{path}.{name}" if path else name, buffer
+        for name, tensor in getattr(module, table).items():
+            if tensor is not None and id(tensor) not in seen:
+                seen.add(id(tensor))
+                yield f"{path}.{name}" if path else name, tensor
 
 
 def buffers(root: torch.nn.Module) -> Iterator[torch.Tensor]:

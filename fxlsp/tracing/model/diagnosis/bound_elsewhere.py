@@ -8,18 +8,14 @@ from types import TracebackType
 
 import torch
 
-from ..locations.class_text import code_of, tree_of
+from ..locations.class_text import code_of, function_at, tree_of
 from ..locations.code_origin import is_torch
 
 
 def may_be_set(owner: torch.nn.Module, name: str, raised: TracebackType, is_given: bool) -> bool:
-    """Return whether a module may have an attribute that it lacks, made otherwise or changed by a caller.
+    """Return whether a module may have an attribute that it lacks: if a caller sets it, or makes the module otherwise.
 
-    Args:
-        owner: the module.
-        name: the attribute.
-        raised: where it was missing.
-        is_given: whether the constructor's arguments are the user's.
+    ``is_given`` says that the constructor's arguments are the user's.
     """
     return _is_set_elsewhere(owner, name, raised) or (not is_given and _is_made_on_condition(owner, name))
 
@@ -37,26 +33,16 @@ def _is_set_elsewhere(owner: torch.nn.Module, name: str, raised: TracebackType) 
 
 def _is_made_on_condition(owner: torch.nn.Module, name: str) -> bool:
     """Return whether a constructor sets an attribute in a branch or loop alone, as other arguments may have it."""
-    codes = [code_of(cls.__init__) for cls in type(owner).__mro__ if "__init__" in vars(cls)]
-    starts = {(code.co_filename, code.co_firstlineno) for code in codes if code is not None}
-    constructors = [
-        node
-        for file in {file for file, _ in starts if not is_torch(file)}
-        for node in ast.walk(tree_of(file))
-        if isinstance(node, ast.FunctionDef) and (file, _first_line(node)) in starts
-    ]
+    codes = [code_of(vars(cls)["__init__"]) for cls in type(owner).__mro__ if "__init__" in vars(cls)]
+    known = [code for code in codes if code is not None and not is_torch(code.co_filename)]
+    constructors = [function_at(tree_of(code.co_filename), code.co_firstlineno, "__init__") for code in known]
     return any(
         isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr == name
         for constructor in constructors
-        for statement in constructor.body
+        for statement in ([] if constructor is None else constructor.body)
         if isinstance(statement, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match))
         for node in ast.walk(statement)
     )
-
-
-def _first_line(function: ast.FunctionDef) -> int:
-    """Return the line at which its code begins, which is that of its first decorator."""
-    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
 
 
 def is_layer_of_code(layer: torch.nn.Module, raised: TracebackType, lacking: str = "") -> bool:

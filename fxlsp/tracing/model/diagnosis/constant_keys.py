@@ -35,19 +35,18 @@ def lacks_constant_key(error: BaseException, raised: TracebackType) -> bool:
     function = function_at(tree, raised.tb_lineno, frame.f_code.co_name)
     if function is None:
         return False
-    found = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Load)
-        and node.lineno <= raised.tb_lineno <= (node.end_lineno or 0)
-        and _is_constant(node.slice, error.args[0])
-    ]
     wanted = error.args[0]
+    found = [node for node in _subscripts(function, raised.tb_lineno) if _is_constant(node.slice, wanted)]
     return bool(found) and all(
         (keys := _keys_written_out(each.value, function, tree, frame.f_locals)) is not None and wanted not in keys
         for each in found
     )
+
+
+def _subscripts(tree: ast.AST, line: int) -> list[ast.Subscript]:
+    """Return the look-ups of items at a line."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)]
+    return [node for node in nodes if node.lineno <= line <= (node.end_lineno or 0)]
 
 
 def _lacks_layer(wanted: Any, raised: TracebackType, behind: TracebackType) -> bool:
@@ -63,14 +62,8 @@ def _lacks_layer(wanted: Any, raised: TracebackType, behind: TracebackType) -> b
         # Code of another file fills an empty one.
         return False
     tree = tree_of(frame.f_code.co_filename)
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Load)
-        and node.lineno <= raised.tb_lineno <= (node.end_lineno or 0)
-        and re.fullmatch(_pattern(node.slice, r"\d+"), wanted)
-    ]
+    at_line = _subscripts(tree, raised.tb_lineno)
+    found = [node for node in at_line if re.fullmatch(_pattern(node.slice, r"\d+"), wanted)]
     names = {each.value.attr for each in found if isinstance(each.value, ast.Attribute)}
     if len(names) != 1 or not all(isinstance(each.value, ast.Attribute) for each in found):
         return False

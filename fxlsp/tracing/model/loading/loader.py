@@ -202,12 +202,7 @@ class Loader:
         return next(filter(os.path.isdir, (folder, *self._roots)), None)
 
     def _prepare(self, folder: str | None, packages: Iterable[str] = ()) -> None:
-        """Set the working directory and ``sys.path``.
-
-        Args:
-            folder: folder that the file is imported from.
-            packages: folders that scripts often add to ``sys.path``, though they are packages; searched last.
-        """
+        """Set ``sys.path``, on which packages that scripts may have added are last, and the working directory."""
         sources = [os.path.join(root, "src") for root in self._roots]
         places = [*([folder] if folder else []), *self._roots, *filter(os.path.isdir, sources)]
         if folder:

@@ -17,10 +17,10 @@ import torch.fx
 
 from ....report.graph import Output
 from ...isolation.sandbox.accelerators import DevicesAreCpu, on_cpu
-from ...isolation.torch_private import FakeTensorMode, Operator, TorchDispatchMode, is_batch_norm, no_dispatch, tree_map
+from ...isolation.torch_private import FakeTensorMode, Operator, is_batch_norm, no_dispatch, tree_map
 from ...isolation.torch_private.modules import batches_of_one
 from ...model import module_tree
-from ...model.building.fake_tensors import as_fake
+from ...model.building.fake_tensors import OnCpu, as_fake
 from ...model.capture.costs import is_real
 from ...model.capture.interpreter import mutable
 from ...model.capture.outputs import output_of
@@ -181,11 +181,8 @@ def _keeps_shape(module: torch.nn.Module, operand: torch.Tensor) -> bool:
     return type(module) in _POINTWISE
 
 
-class _ShapesOnly(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _ShapesOnly(OnCpu):  # type: ignore[no-untyped-call]
     """Dispatch mode that shortens what would take long and has no part in a shape."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(
         self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

@@ -148,15 +148,16 @@ class _Compared:
         """Yield trials that pass something of another type than its default for an argument that is not passed."""
         error, given = self._first.error, {key for key, _ in init.items}
         frames = [] if error is None else [frame for frame, _ in walk_tb(error.__traceback__)]
-        for frame in frames:
+        made = [
+            each for each in frames if each.f_code.co_name == "__init__" and self._is_shown(each.f_code.co_filename)
+        ]
+        for frame in made[:1]:
             code = frame.f_code
-            if code.co_name == "__init__" and self._is_shown(code.co_filename):
-                names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-                defaults = {name: frame.f_locals.get(name) for name in names if name not in given}
-                for name, value in defaults.items():
-                    others = [text for text, kind in _OTHER_KINDS.items() if not isinstance(value, kind)]
-                    yield from (changed(trial, ("init", name), Text(text)) for text in others)
-                return
+            names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+            for name in [each for each in names if each not in given]:
+                value = frame.f_locals.get(name)
+                others = [text for text, kind in _OTHER_KINDS.items() if not isinstance(value, kind)]
+                yield from (changed(trial, ("init", name), Text(text)) for text in others)
 
     def is_of_python(self, error: BaseException) -> bool:
         """Return whether an operator in the user's code refuses its operands, such as an index beyond a list.
