@@ -99,10 +99,9 @@ class Loader:
 
     def unload(self) -> None:
         """Drop every workspace module, so that the next load executes them again."""
-        for module in self._modules:
-            sys.modules.pop(module.__name__, None)
-            for name in _namespaces_below(module.__name__):
-                del sys.modules[name]
+        names = {module.__name__ for module in self._modules}
+        for name in (*names, *_namespaces_around(names)):
+            sys.modules.pop(name, None)
         self._modules.clear()
         self._executions.clear()
 
@@ -301,10 +300,12 @@ def _in_packages(file: str | None) -> bool:
     return file is not None and is_installed(file) and "-packages" in file
 
 
-def _namespaces_below(package: str) -> list[str]:
-    """Return the names of packages without a file that are part of a package.
+def _namespaces_around(names: Iterable[str]) -> list[str]:
+    """Return the names of packages without a file that modules are part of, or that are part of one.
 
-    Python looks their parents up in ``sys.modules`` whenever they are used, and raises a KeyError without them.
+    Python looks the parents of the latter up in ``sys.modules``; the former have the modules as attributes.
     """
-    below = [(name, module) for name, module in sys.modules.items() if name.startswith(f"{package}.")]
-    return [name for name, module in below if getattr(module, "__file__", "") is None and hasattr(module, "__path__")]
+    parents = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
+    tops = tuple(f"{name}." for name in names)
+    found = {name: module for name, module in sys.modules.items() if name in parents or name.startswith(tops)}
+    return [name for name, each in found.items() if getattr(each, "__file__", "") is None and hasattr(each, "__path__")]

@@ -170,6 +170,16 @@ def test_a_folder_without_init_in_a_package_is_loaded_again_with_it(
     assert worker.report(f"{path}:Net", roots=[str(tmp_path)]).complete
 
 
+def test_what_a_folder_without_init_holds_is_loaded_again_too(
+    worker: Any, write: Callable[..., str], tmp_path: Path
+) -> None:
+    registry = "NETS = {}\n\ndef register(cls):\n    assert cls.__name__ not in NETS\n    NETS[cls.__name__] = cls\n"
+    write(f"{registry}    return cls\n", "top/core/registry.py")
+    text = NET.replace("class Net", "from top.core import registry\n\n@registry.register\nclass Net")
+    path = write(text.replace("(self)", "(self, width)").replace("(4", "(width"), "top/core/net.py")
+    assert worker.report(f"{path}:Net", roots=[str(tmp_path)]).complete
+
+
 def test_a_sibling_is_not_in_the_place_of_a_module_of_python(worker: Any, write: Callable[..., str]) -> None:
     write("", "core/__init__.py")
     write("import json as found\n", "core/json.py")
