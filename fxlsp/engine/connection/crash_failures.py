@@ -61,14 +61,17 @@ _ENDS: dict[LimitKind | None, tuple[FrontendResult, str]] = {
 def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
     """Return the failure that the death of a worker means, at the line that ran.
 
-    Reads the file of that line. A search that the time limit ended says nothing of the model, which may be sound.
+    Reads the file of that line. A search that a limit of time or memory ended says nothing of the model, which may be
+    sound: its arguments were guessed.
     """
     frame = _responsible_frame(message.stack, request.roots)
     text = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
     location = None if frame is None else _location(frame, request)
     needs = None
-    if message.limit == "time" and message.stage == "search":
-        needs = f"a recipe, since the search for one did not finish within {request.limits.seconds:g} s"
+    ended = {"time": f"did not finish within {request.limits.seconds:g} s"}
+    ended["memory"] = f"took more than {request.limits.megabytes} MB of memory"
+    if message.stage == "search" and message.limit in ended:
+        needs = f"a recipe, since the search for one {ended[message.limit]}"
     return Failure(str(request.target), DIED, text, location, needs=needs)
 
 

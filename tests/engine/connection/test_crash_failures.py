@@ -53,14 +53,17 @@ def test_the_message_says_what_happened(message: WorkerDied, words: str) -> None
     assert (failure.code, failure.target, failure.location) == (DIED, "/project/net.py:Net", None)
 
 
-def test_a_search_that_the_time_limit_ends_is_no_warning() -> None:
-    failure = crash_failure(died(limit="time", stage="search"), request())
-    assert failure.message.endswith("did not finish within 10 s (stopped while searching arguments and inputs)")
+@pytest.mark.parametrize(
+    ("limit", "words"), [("time", "did not finish within 10 s"), ("memory", "took more than 500 MB of memory")]
+)
+def test_a_search_that_a_limit_ends_is_no_warning(limit: Any, words: str) -> None:
+    failure = crash_failure(died(limit=limit, stage="search"), request())
+    assert failure.message.endswith(f"{words} (stopped while searching arguments and inputs)")
     assert failure.severity == "info"
-    assert failure.needs == "a recipe, since the search for one did not finish within 10 s"
+    assert failure.needs == f"a recipe, since the search for one {words}"
 
 
-@pytest.mark.parametrize("fields", [{"limit": "time", "stage": "trace"}, {"limit": "memory", "stage": "search"}])
+@pytest.mark.parametrize("fields", [{"limit": "memory", "stage": "trace"}, {"limit": "processes", "stage": "search"}])
 def test_what_else_a_limit_ends_is_a_warning(fields: dict[str, Any]) -> None:
     failure = crash_failure(died(**fields), request())
     assert (failure.severity, failure.needs) == ("warning", None)

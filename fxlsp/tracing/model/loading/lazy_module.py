@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any, TypeAlias
 
 from ..locations.code_origin import is_workspace_code
-from .missing_names import import_missing_submodule, untaken_bindings
+from .missing_names import error_of_import, import_missing_submodule, untaken_bindings
 from .not_imported import NotImported, placeholder_refused
 from .setup_calls import sets_up
 from .slicing import ModuleSlicer, SlicedStatement
@@ -247,7 +247,7 @@ class Execution:
             if not part.is_import:
                 # Incomplete or unchanged, the value is not what the file defines: its users get the error instead.
                 self.namespace.pop(name, None)
-            elif name != _STAR:
+            if name != _STAR and (part.is_import or part.is_definition):
                 self.namespace.setdefault(name, NotImported(cause))
 
     def cause_of(self, error: BaseException) -> BaseException | None:
@@ -263,7 +263,9 @@ class Execution:
             return None if missed is None else self._failures.get(missed.group(1))
         if not isinstance(error, NameError) or not self.raised(error):
             return None
-        return self._failures.get(error.name or "") or self._failures.get(_STAR)
+        name = error.name or ""
+        failure = self._failures.get(name) or self._failures.get(_STAR)
+        return failure or error_of_import(self._body, name, self._path, self.namespace)
 
     def raised(self, error: BaseException) -> bool:
         """Return whether ``error`` was raised by code of this file."""

@@ -1,7 +1,7 @@
-"""Fallbacks for names that a partial run lacks.
+"""Fallbacks and reasons for names that a partial run lacks.
 
-A script may bind a name in a branch that it takes only with command-line arguments, and use a submodule that some other
-import of the whole program would import.
+A script may bind a name in a branch that it takes only with command-line arguments, use a submodule that some other
+import of the whole program would import, and go on without a package that it uses nevertheless.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import importlib
 from collections.abc import Iterable, Iterator
 from types import ModuleType
+from typing import Any
 
 from .scopes import stored_names
 
@@ -28,6 +29,25 @@ def _bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
         elif isinstance(statement, (ast.If, ast.With, ast.Try)):
             yield from _bindings(statement.body, name)
             yield from _bindings(getattr(statement, "orelse", ()), name)
+
+
+def error_of_import(body: Iterable[ast.stmt], name: str, path: str, namespace: dict[str, Any]) -> ImportError | None:
+    """Return the error of an import in a ``try`` that should have bound a name, by importing again.
+
+    ``body`` are the statements of the file ``path``, whose namespace stays as it is.
+    """
+    tried = [node for statement in body if isinstance(statement, ast.Try) for node in ast.walk(statement)]
+    imports = [node for node in tried if isinstance(node, (ast.Import, ast.ImportFrom))]
+    for statement in imports:
+        if any(name == (each.asname or each.name.partition(".")[0]) for each in statement.names):
+            try:
+                exec(compile(ast.Module([statement], []), path, "exec"), dict(namespace))
+            except ImportError as error:
+                return error
+            except Exception:
+                # What else it raises is no reason why the name is not there: the code would not have gone on.
+                continue
+    return None
 
 
 def import_missing_submodule(error: BaseException) -> bool:

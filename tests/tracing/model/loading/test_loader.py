@@ -180,10 +180,47 @@ def test_what_a_folder_without_init_holds_is_loaded_again_too(
     assert worker.report(f"{path}:Net", roots=[str(tmp_path)]).complete
 
 
+def test_a_name_of_a_package_that_the_file_goes_on_without_is_missed_by_the_package(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    head = "try:\n    from missing_package.parts import width\nexcept ImportError:\n    pass\n"
+    text = head + NET.replace("nn.Linear(4, 2)", "nn.Linear(width, 2)")
+    failure = Failure.from_json(worker.answer(write(text) + ":Net", "Net()", "torch.randn(1, 4)")["failure"])
+    assert "No module named 'missing_package'" in failure.message
+    assert failure.location is not None
+    assert failure.location.line == 2
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        pytest.param("@missing\ndef helper(x):\n    return x", "helper(x)", id="a function"),
+        pytest.param("class Helper(missing):\n    pass", "Helper(x)", id="a class"),
+    ],
+)
+@pytest.mark.parametrize("recipe", [("Net()", "torch.randn(1, 4)"), ()], ids=["stated", "searched"])
+def test_what_a_missing_package_was_to_make_is_missed_by_the_package_in_forward(
+    made: str, used: str, recipe: tuple[str, ...], worker: Any, write: Callable[..., str]
+) -> None:
+    text = f"from missing_package import missing\n\n{made}\n" + NET.replace("self.lin(x)", f"self.lin({used})")
+    problems = worker.report(write(text) + ":Net", *recipe).problems
+    assert {problem.code for problem in problems} == {"FX901"}
+    assert "No module named 'missing_package'" in problems[0].message
+
+
+@pytest.mark.parametrize("made", ["size = missing(2)", "size, other = missing(2)", "if missing(2):\n    size = 3"])
+def test_a_name_that_the_file_binds_elsewhere_is_no_mistake_of_forward(
+    made: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = f"from missing_package import missing\n\n{made}\n" + NET.replace("self.lin(x)", "self.lin(x) * size")
+    problems = worker.report(write(text.replace("(self)", "(self, width)")) + ":Net").problems
+    assert [problem.severity for problem in problems] == ["info"]
+
+
 def test_a_sibling_is_not_in_the_place_of_a_module_of_python(worker: Any, write: Callable[..., str]) -> None:
     write("", "core/__init__.py")
-    write("import json as found\n", "core/json.py")
-    text = "import json\nWIDTH = 4 if json.__name__ == 'json' and hasattr(json, 'dumps') else 5\n"
+    write("RGB = None\n", "core/colorsys.py")
+    text = "import colorsys\nWIDTH = 4 if hasattr(colorsys, 'rgb_to_hsv') else 5\n"
     path = write(text + NET.replace("(4", "(WIDTH"), "core/net.py")
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
 
