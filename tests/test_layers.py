@@ -55,6 +55,7 @@ ORDERS = {
         bootstrap
     """,
     "tracing/isolation": """
+        replacement
         torch_private
         sandbox
         child_processes

@@ -12,9 +12,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
+from ..replacement import replaced
 from ..torch_private import native_writers
 from .semaphores import keep_semaphores_local
 
@@ -203,17 +204,12 @@ class _Own:
     acts = False
 
 
-@contextmanager
-def own_processes_allowed() -> Iterator[None]:
+def own_processes_allowed() -> AbstractContextManager[None]:
     """Allow forks and kills by fxlsp itself inside this context.
 
     Without it, they are refused as those of a traced file are.
     """
-    _Own.acts = True
-    try:
-        yield
-    finally:
-        _Own.acts = False
+    return replaced(_Own, acts=True)
 
 
 def _changes_only_scratch(event: str, args: tuple[Any, ...]) -> bool:

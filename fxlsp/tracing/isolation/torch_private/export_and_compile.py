@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from ..replacement import replaced
+
 NoteFixedSize = Callable[[], None]
 Backend = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
 """Makes of a graph and its example inputs what is called in its place."""
@@ -105,11 +107,8 @@ def fixed_sizes_noted(note: NoteFixedSize) -> Iterator[None]:
             note()
         return result
 
-    sizes._set_replacement = set_replacement
-    try:
+    with replaced(sizes, _set_replacement=set_replacement):
         yield
-    finally:
-        sizes._set_replacement = replace
 
 
 def is_constraint_violation(error: BaseException) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn.modules import module as torch_module
 from torch.nn.modules import utils
+
+from ..replacement import replaced
 
 
 def _codes(*functions: Any) -> frozenset[CodeType]:
@@ -38,18 +40,12 @@ def repeated_length(frame: FrameType) -> int | None:
     return count if isinstance(count, int) else None
 
 
-@contextmanager
-def conversion_replaced(convert: Callable[..., torch.nn.Module]) -> Iterator[None]:
+def conversion_replaced(convert: Callable[..., torch.nn.Module]) -> AbstractContextManager[None]:
     """Convert modules by another function inside this context: ``convert(module, fn, recurse=True)``.
 
     It is called for each child too, by ``child._apply``: see :func:`converted`.
     """
-    original = torch.nn.Module._apply
-    torch.nn.Module._apply = convert  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        torch.nn.Module._apply = original  # type: ignore[method-assign]
+    return replaced(torch.nn.Module, _apply=convert)
 
 
 def converted(module: torch.nn.Module, fn: Any) -> None:
@@ -57,21 +53,13 @@ def converted(module: torch.nn.Module, fn: Any) -> None:
     module._apply(fn)  # type: ignore[no-untyped-call]
 
 
-@contextmanager
-def batches_of_one() -> Iterator[None]:
+def batches_of_one() -> AbstractContextManager[None]:
     """Allow batches of one in normalisation layers in train mode inside this context.
 
     Example inputs are small, training batches are not.
     """
     functional = torch.nn.functional
-    checks = {name: getattr(functional, name) for name in _BATCH_CHECKS if hasattr(functional, name)}
-    for name in checks:
-        setattr(functional, name, lambda size: None)
-    try:
-        yield
-    finally:
-        for name, check in checks.items():
-            setattr(functional, name, check)
+    return replaced(functional, **{name: lambda size: None for name in _BATCH_CHECKS if hasattr(functional, name)})
 
 
 class _Keys(NamedTuple):

@@ -6,8 +6,8 @@ import os
 import random
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ import torch
 from ....report.codes import CODE_FAILS, NOT_BUILT, NOT_FOUND, NOT_LOADED
 from ....report.problems import Failure
 from ....report.suggestions import did_you_mean
+from ...isolation.replacement import replaced
 from ...isolation.torch_private import FakeTensorMode
 from ..diagnosis.constructor_mistakes import (
     constructor_mistake,
@@ -246,11 +247,6 @@ class _Seed:
     number = 0
 
 
-@contextmanager
-def seeded(number: int) -> Iterator[None]:
+def seeded(number: int) -> AbstractContextManager[None]:
     """Let :func:`seed` set another state in this context."""
-    before, _Seed.number = _Seed.number, number
-    try:
-        yield
-    finally:
-        _Seed.number = before
+    return replaced(_Seed, number=number)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from ...isolation.replacement import replaced
 from ...isolation.torch_private import FakeTensorMode
 from ...isolation.torch_private.modules import CONVERSIONS, MODULE_CALLS
 from ..diagnosis.failures import text_of
@@ -73,12 +74,8 @@ class Constructions:
             note(self, sys._getframe(1))
             original(self, *args, **kwargs)
 
-        torch.nn.Module.__init__ = initialise  # type: ignore[method-assign]
-        try:
-            with self.registrations.recording():
-                yield
-        finally:
-            torch.nn.Module.__init__ = original  # type: ignore[method-assign]
+        with replaced(torch.nn.Module, __init__=initialise), self.registrations.recording():
+            yield
 
     def _note(self, module: torch.nn.Module, frame: FrameType | None) -> None:
         self._order.setdefault(id(module), (module, len(self._order)))

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ...isolation.replacement import replaced
 from ...isolation.sandbox.accelerators import DevicesAreCpu, on_cpu
 from ...isolation.torch_private import (
     FakeTensor,
@@ -149,12 +150,8 @@ def fake_construction(mode: FakeTensorMode) -> Iterator[None]:
 
     ``torch.nn.init`` and ``Module.to`` are adapted.
     """
-    _skipped_init.active = True
-    try:
-        with DevicesAreCpu(), SmallTensorsReal(mode), conversions_rebind(mode):
-            yield
-    finally:
-        _skipped_init.active = False
+    with replaced(_skipped_init, active=True), DevicesAreCpu(), SmallTensorsReal(mode), conversions_rebind(mode):
+        yield
 
 
 @contextmanager

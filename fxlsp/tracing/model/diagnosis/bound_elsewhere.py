@@ -112,9 +112,10 @@ def _stores_of_callers(tree: ast.Module, running: str, classes: set[str]) -> Ite
 
 
 def may_be_bound(name: str, file: str) -> bool:
-    """Return whether a branch of a file's top level binds a name: elsewhere, as with a GPU or a package, it may run."""
-    branches = [each for each in tree_of(file).body if isinstance(each, (ast.If, ast.Try))]
-    return any(_binds(node, name) for branch in branches for node in ast.walk(branch))
+    """Return whether a file's top level binds a name: elsewhere, as with a GPU or a package, the statement may run."""
+    definitions = (ast.FunctionDef, ast.ClassDef)
+    parts = ([each] if isinstance(each, definitions) else ast.walk(each) for each in tree_of(file).body)
+    return any(_binds(node, name) for nodes in parts for node in nodes)
 
 
 def _binds(node: ast.AST, name: str) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 import torch
 import torch.fx
 
+from ...isolation.replacement import replaced
 from ...isolation.torch_private import restore_used_names, used_names
 from ...model import module_tree
 from ...model.capture.interpreter import Trust
@@ -133,32 +134,17 @@ class RecoveryContext:
         """Whether current operations compute a value, and are not the model's own."""
         return self._recorder.evaluating
 
-    @contextmanager
-    def evaluation(self) -> Iterator[None]:
+    def evaluation(self) -> AbstractContextManager[None]:
         """Let operations compute values without being recorded, in this context."""
-        before, self._recorder.evaluating = self._recorder.evaluating, True
-        try:
-            yield
-        finally:
-            self._recorder.evaluating = before
+        return replaced(self._recorder, evaluating=True)
 
-    @contextmanager
-    def plain(self) -> Iterator[None]:
+    def plain(self) -> AbstractContextManager[None]:
         """Let proxies refuse what plain ones refuse, in this context."""
-        self.is_plain = True
-        try:
-            yield
-        finally:
-            self.is_plain = False
+        return replaced(self, is_plain=True)
 
-    @contextmanager
-    def silent(self) -> Iterator[None]:
+    def silent(self) -> AbstractContextManager[None]:
         """Record no findings in this context."""
-        before, self._is_silent = self._is_silent, True
-        try:
-            yield
-        finally:
-            self._is_silent = before
+        return replaced(self, _is_silent=True)
 
     # Findings.
 

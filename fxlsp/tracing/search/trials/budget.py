@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from ...isolation.replacement import replaced
+
 TRIES = 150
 """Runs of one search. Of the models that are found at all, nine in ten take fewer than 20: more is for rare ones."""
 WORK = 2000
@@ -85,12 +87,8 @@ class WorkMeter:
         What waits rather than computes is left to the limits of the process, and so is what computes without calling
         torch where there are no such signals (Windows, other threads).
         """
-        most, self._most = self._most, self.done + work
-        try:
-            with self._timed():
-                yield
-        finally:
-            self._most = most
+        with replaced(self, _most=self.done + work), self._timed():
+            yield
 
     @contextmanager
     def _timed(self) -> Iterator[None]:

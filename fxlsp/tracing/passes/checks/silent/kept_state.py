@@ -19,6 +19,7 @@ import torch
 from .....report.codes import BUFFER_UPDATE, PROXY_KEPT, STATE_BAKED
 from .....report.locations import Location, RelatedPlace
 from .....report.problems import Problem
+from ....isolation.replacement import replaced
 from ....model.building.state_snapshot import MISSING, StateChange, StateSnapshot, holds_proxy
 from ....model.capture.tracer import ModulePathTracer
 from ....model.locations.source_map import CallStack
@@ -271,8 +272,5 @@ def recording_assignments(tracer: ModulePathTracer, notes: list[AttributeAssignm
             notes.append(AttributeAssignment(self, name, value, holds_proxy(value), tracer.call_stack(), path, nodes))
         original(self, name, value)
 
-    torch.nn.Module.__setattr__ = assign  # type: ignore[method-assign]
-    try:
+    with replaced(torch.nn.Module, __setattr__=assign):
         yield
-    finally:
-        torch.nn.Module.__setattr__ = original  # type: ignore[method-assign]
