@@ -65,7 +65,6 @@ async def run_suite(tools: Tools, suite: Suite, pictures: Path, names: str = "")
                 finally:
                     if failed:
                         (pictures / f"{suite.name}.png").write_bytes(await bench.tab.picture())
-                        print(f"The extension's log:\n{bench.log()}", flush=True)
                 if not failed:
                     await suite.ending(bench)
                     how = suite.ending.__name__.replace("_", " ")

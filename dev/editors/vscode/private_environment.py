@@ -48,6 +48,5 @@ async def run_private_environment(tools: Tools, package: Path, model: str, pictu
                 await is_killed(bench)
             except BaseException:
                 await user.picture("private-environment-failed")
-                print(f"The extension's log:\n{bench.log()}", flush=True)
                 raise
     print("passed private environment: refused, then made; nothing is left when VS Code is killed", flush=True)

@@ -36,11 +36,6 @@ class Workbench:
     def mark(self) -> str:
         return self.user.mark
 
-    def log(self) -> str:
-        """Return what the extension has logged so far."""
-        logs = (self.user.home / "data" / "logs").glob("*/exthost*/fxlsp.fxlsp/*.log")
-        return "".join(path.read_text(encoding="utf-8") for path in logs)
-
     def ask_to_quit(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGTERM)

@@ -9,6 +9,7 @@ import {
   type StaticFeature,
 } from "vscode-languageclient/node";
 import { execute } from "./commands";
+import { StartsAgain } from "./crashes";
 import type { Interpreters } from "./interpreter";
 import { SECTION, settingsFor } from "./settings";
 import type { Launch, Session } from "./types";
@@ -20,9 +21,6 @@ const DOCUMENTS = [
   { language: "python", notebook: "*" },
 ];
 
-/** How often in three minutes a server that crashed is started again. */
-const RESTARTS = 4;
-
 /** A client for one server; a further one needs another. */
 export function makeClient(launch: Launch, session: Session, interpreters: Interpreters): LanguageClient {
   const client = new LanguageClient(
@@ -33,7 +31,7 @@ export function makeClient(launch: Launch, session: Session, interpreters: Inter
       documentSelector: DOCUMENTS,
       outputChannel: session.log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      connectionOptions: { maxRestartCount: RESTARTS },
+      errorHandler: new StartsAgain(),
       // Asked for again when it is started after a crash.
       initializationOptions: () => ({ trusted: vscode.workspace.isTrusted, interpreter: interpreters.known }),
       middleware: {

@@ -4,5 +4,6 @@ import "./fixes.test";
 import "./picks.test";
 import "./status.test";
 import "./server.test";
+import "./crashes.test";
 import "./oneAtATime.test";
 export { run } from "./run";

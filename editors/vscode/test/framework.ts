@@ -10,8 +10,12 @@ export function test(name: string, body: () => void | Promise<void>): void {
   tests.push({ name, body });
 }
 
+/** Where the running test waits: what it did not see is the reason why it was not done in time. */
+export let waitsAt: string | undefined;
+
 /** What `look` finds, once it finds something. Looks again for as long as the test may take. */
 export async function eventually<T>(look: () => T | PromiseLike<T>): Promise<NonNullable<T>> {
+  waitsAt = new Error("here").stack;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found;

@@ -1,6 +1,6 @@
 // Runs in the extension host; what came out is read by dev/editors/vscode.
 import { appendFileSync } from "node:fs";
-import { tests } from "./framework";
+import { tests, waitsAt } from "./framework";
 import { nothingLeft } from "./processes";
 
 /** Milliseconds for one test; the machine may be busy, and torch takes seconds to import. */
@@ -16,7 +16,7 @@ export async function run(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(new Error(`not done in ${LIMIT / 1000} s`));
+        reject(new Error(`not done in ${LIMIT / 1000} s; it waited last ${waitsAt ?? "for nothing"}\n`));
       }, LIMIT);
     });
     try {

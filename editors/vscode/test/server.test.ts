@@ -1,7 +1,8 @@
 // The server's life as a user meets it: it crashes, is restarted, and there is one at a time.
 import * as assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
-import { click, eventually, lens, opened, test } from "./framework";
+import { click, eventually, information, lens, opened, test } from "./framework";
 import { servers } from "./processes";
 
 test("a server that was killed is started again, and answers", async () => {
@@ -10,6 +11,19 @@ test("a server that was killed is started again, and answers", async () => {
   const [before] = servers();
   assert.ok(before);
   process.kill(before, "SIGKILL");
+  await eventually(() => servers().some((pid) => pid !== before));
+  await click(await lens(document, /traceable/));
+});
+
+test("a server that was written to after its end is started again, and answers", async () => {
+  const document = await opened("twice.py");
+  await lens(document, /traceable/);
+  const [before] = servers();
+  assert.ok(before);
+  process.kill(before, "SIGKILL");
+  // It has ended, and the editor, which is held up here, does not know that when it writes.
+  while (!/^State:\s*Z/m.test(readFileSync(`/proc/${before}/status`, "utf-8"))) continue;
+  await Promise.allSettled([information(), information()]);
   await eventually(() => servers().some((pid) => pid !== before));
   await click(await lens(document, /traceable/));
 });
