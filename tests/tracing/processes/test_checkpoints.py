@@ -362,6 +362,14 @@ def test_a_resumed_trace_that_is_cancelled_reports_nothing_more(project: Project
     assert project.importer() == first
 
 
+def test_a_trace_that_is_cancelled_before_it_begins_leaves_the_checkpoint(project: Project) -> None:
+    first = project.importer()
+    for _ in range(3):
+        cancelled = project.worker.ask(f"{project.path}:Net", *RECIPE)
+        project.worker.send({"type": "cancel", "id": cancelled})
+    assert project.importer() == first
+
+
 def test_a_resumed_trace_may_write_to_its_temporary_folder_alone(project: Project) -> None:
     head = MODEL.replace("import torch\n", "import torch\nimport os, tempfile\n", 1)
     project.write(head)

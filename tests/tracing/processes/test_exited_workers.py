@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -45,7 +46,8 @@ class StandInWorker(WorkerHandle):
         self.pid = os.getpid()
         self.report_pipe, self.reports = os.pipe()
         self.output_pipe, self.output = os.pipe()
-        self.output_reads = 0
+        self.output_reads = self.kills = 0
+        self.is_reaped = False
         self._at_exit, self._lives = at_exit, lives
 
     @property
@@ -75,26 +77,27 @@ class StandInWorker(WorkerHandle):
         raise AssertionError
 
     def _kill(self) -> None:
-        """It has no process."""
+        self.kills += 1
 
     def _wait_for_exit(self) -> ExitStatus:
+        self.is_reaped = True
         for descriptor in (self.report_pipe, self.reports, self.output_pipe):
             os.close(descriptor)
         return ExitStatus(exit=3, signal=None)
 
 
-class PoolOfOne(WorkerPool):
-    def __init__(self, worker: WorkerHandle) -> None:
-        self._worker = worker
+class PoolOfThese(WorkerPool):
+    def __init__(self, workers: Iterable[WorkerHandle]) -> None:
+        self._workers = iter(workers)
 
     def handshake(self, connection: socket.socket) -> Hello:
         return Hello(PROTOCOL)
 
     def prepare(self) -> None:
-        """It has one worker."""
+        """It has its workers."""
 
     def take(self, request: TraceRequest) -> WorkerHandle:
-        return self._worker
+        return next(self._workers)
 
     def enforce_limits(self) -> None:
         """It has no processes."""
@@ -113,14 +116,14 @@ class PoolOfOne(WorkerPool):
 
 
 @contextmanager
-def supervised(worker: WorkerHandle) -> Iterator[Iterator[JsonMessage]]:
-    """Ask a supervisor with this worker for a trace; give the messages that follow its first."""
+def supervised(*workers: WorkerHandle, requests: Sequence[JsonMessage] = (REQUEST,)) -> Iterator[Iterator[JsonMessage]]:
+    """Send requests to a supervisor with these workers; give the messages that follow its first."""
     ours, theirs = socket.socketpair()
     ours.settimeout(PATIENCE)
-    thread = threading.Thread(target=Supervisor(theirs, PoolOfOne(worker)).serve, daemon=True)
+    thread = threading.Thread(target=Supervisor(theirs, PoolOfThese(workers)).serve, daemon=True)
     thread.start()
     try:
-        ours.sendall(encode(REQUEST))
+        ours.sendall(b"".join(map(encode, requests)))
         messages = received(ours)
         assert next(messages)["type"] == "hello"
         yield messages
@@ -159,6 +162,20 @@ def test_a_closed_output_is_not_looked_at_again(tmp_path: Path) -> None:
     assert worker.output_reads == 1
 
 
+def test_a_trace_does_not_wait_for_the_end_of_the_one_that_is_cancelled(tmp_path: Path) -> None:
+    def answer(worker: StandInWorker) -> None:
+        os.write(worker.reports, encode({**ANSWER, "id": worker.id}))
+
+    cancelled, wanted = StandInWorker(tmp_path, answer, lives=3), StandInWorker(tmp_path, answer)
+    requests = (REQUEST, {"type": "cancel", "id": 1}, {**REQUEST, "id": 2})
+    with supervised(cancelled, wanted, requests=requests) as messages:
+        assert next(messages) == {**ANSWER, "id": 2}
+        assert (cancelled.kills, wanted.kills) == (1, 0)
+        eventually(lambda: cancelled.is_reaped)
+    for worker in (cancelled, wanted):
+        os.close(worker.output)
+
+
 def test_a_started_process_has_not_exited_before_its_messages_have_arrived(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +192,21 @@ def test_a_started_process_has_not_exited_before_its_messages_have_arrived(
     monkeypatch.setattr(spawned_worker, "_SILENT_SECONDS", 0.0)
     eventually(worker.has_exited)
     assert worker.reap().exit == 0
+
+
+def test_a_started_process_that_is_cancelled_before_it_is_ready_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
+    monkeypatch.setattr(spawned_worker, "BOOTSTRAP", str(script))
+    monkeypatch.setattr(spawned_worker, "START_SECONDS", 0.0)
+    worker = SpawnedWorker(str(tmp_path), ())
+    worker.assign(TraceRequest.from_json(dict(REQUEST)))
+    worker.cancel()
+    worker.enforce_limits()
+    death = worker.reap()
+    assert (death.signal, death.limit) == (signal.SIGKILL, None)
 
 
 @contextmanager

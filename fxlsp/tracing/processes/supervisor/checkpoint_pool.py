@@ -150,8 +150,8 @@ class CheckpointPool:
         for checkpoint in list(self._all):
             if worker in checkpoint.taken:
                 checkpoint.taken = {other for other in checkpoint.taken if other is not worker}
-                # If it ended before its request started, the cause may be in the checkpoint.
-                worker.declined |= not worker.has_started
+                # If it ended by itself before its request started, the cause may be in the checkpoint.
+                worker.declined |= not worker.has_started and not worker.is_cancelled
                 if worker.declined:
                     self._close(checkpoint)
 

@@ -27,8 +27,6 @@ from .worker_handle import WorkerHandle
 
 _PROBE_SECONDS = 30.0
 """Time limit of the first worker for a small trace, which takes 0.1 s unless forking does not work on this system."""
-
-
 _MOST_ORPHANS = 32
 """Processes without a parent that running traces may leave until they end."""
 

@@ -182,8 +182,10 @@ class ForkedWorker(WorkerHandle):
         return super()._handle(message, payload)
 
     def _kill(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        # One that was just forked leads no group yet.
+        for kill in (os.killpg, os.kill):
+            with suppress(ProcessLookupError, PermissionError):
+                kill(self.pid, signal.SIGKILL)
 
     def _wait_for_exit(self) -> ExitStatus:
         status = self._status()

@@ -142,6 +142,10 @@ class SpawnedWorker(WorkerHandle):
         is_silent = now - max(self._exit_seen, self._last_heard) > _SILENT_SECONDS
         return is_silent or now - self._exit_seen > _MOST_SECONDS
 
+    def cancel(self) -> None:
+        self._request = None
+        super().cancel()
+
     def enforce_limits(self) -> None:
         if self._request is None:
             super().enforce_limits()

@@ -155,9 +155,7 @@ class Supervisor:
         for each in self._workers.values() if request.frontend is None else (worker,):
             each.yield_to_others()
         worker.assign(request)
-        self._workers[worker.id] = worker
-        for pipe in worker.pipes:
-            self._selector.register(pipe, selectors.EVENT_READ, worker)
+        self._track(worker)
         self._next_worker_due = time.monotonic() + _NEXT_WORKER_SECONDS
 
     def _take(self, request: TraceRequest) -> WorkerHandle | None:
@@ -180,15 +178,17 @@ class Supervisor:
             return
         self._release(worker)
         if worker.has_yielded or not self._pool.put_back(worker):
-            worker.done = True
-            self._reap(worker)
+            # Its end takes a while, in which the next trace begins.
+            worker.cancel()
+            self._track(worker)
 
     def _forward(self, worker: WorkerHandle, pipe: int) -> None:
         if self._workers.get(worker.id) is not worker:
             return
+        is_wanted = not worker.done
         frames = worker.read(pipe)
         if frames is not None:
-            for frame in frames:
+            for frame in frames if is_wanted else ():
                 self._send_bytes(frame)
         elif pipe == worker.report_pipe:
             self._release(worker)
@@ -197,8 +197,13 @@ class Supervisor:
             # A pipe at its end is always ready: the loop would not rest any more.
             self._selector.unregister(pipe)
 
+    def _track(self, worker: WorkerHandle) -> None:
+        self._workers[worker.id] = worker
+        for pipe in worker.pipes:
+            self._selector.register(pipe, selectors.EVENT_READ, worker)
+
     def _release(self, worker: WorkerHandle) -> None:
-        """Stop tracking a worker whose request is answered or cancelled."""
+        """Stop tracking a worker."""
         del self._workers[worker.id]
         for pipe in worker.pipes:
             # One at its end was unregistered then.

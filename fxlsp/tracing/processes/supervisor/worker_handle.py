@@ -84,6 +84,8 @@ class WorkerHandle(ABC):
         self._output = b""
         self._stack = b""
         self._limit: LimitKind | None = None
+        self.is_cancelled = False
+        """Whether it was killed since its result is no longer wanted."""
 
     @property
     def is_ready(self) -> bool:
@@ -140,9 +142,14 @@ class WorkerHandle(ABC):
         self.has_yielded = True
         lower_priority(self.pid)
 
+    def cancel(self) -> None:
+        """Kill the worker, whose result is no longer wanted."""
+        self.done = self.is_cancelled = True
+        self._kill()
+
     def enforce_limits(self) -> None:
         """Kill the worker if it exceeds a limit."""
-        exceeded = self._exceeded_limit()
+        exceeded = None if self.is_cancelled else self._exceeded_limit()
         if exceeded is not None:
             self._kill_at_limit(exceeded)
 
