@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from traceback import FrameSummary
 from typing import Any, Literal, NamedTuple
 
@@ -198,15 +198,10 @@ def compiled_by(backend: Backend) -> Iterator[None]:
         return backend(graph, inputs)
 
     names = ("_TorchCompileInductorWrapper", "_TorchCompileAOTInductorWrapper", "_TorchCompileWrapper")
-    found = [getattr(torch, name) for name in names if hasattr(torch, name)]
-    before = [kind.__call__ for kind in found]
-    for kind in found:
-        kind.__call__ = compile_graph
-    try:
+    with ExitStack() as stack:
+        for kind in (getattr(torch, name) for name in names if hasattr(torch, name)):
+            stack.enter_context(replaced(kind, __call__=compile_graph))
         yield
-    finally:
-        for kind, call in zip(found, before, strict=True):
-            kind.__call__ = call
 
 
 @contextmanager
@@ -250,13 +245,10 @@ def graph_breaks_noted(note: NoteGraphBreak) -> Iterator[None]:
             note(_graph_break(error, "", getattr(error, "real_stack", None) or ()))
             raise
 
-    owner.log_graph_break, converter.__call__ = log_graph_break, convert_noting
-    try:
-        # Where errors are suppressed, what torch.compile cannot follow runs uncompiled without a word.
-        with config.patch(suppress_errors=False):
-            yield
-    finally:
-        owner.log_graph_break, converter.__call__ = log, convert
+    # Where errors are suppressed, what torch.compile cannot follow runs uncompiled without a word.
+    noting = (replaced(owner, log_graph_break=log_graph_break), replaced(converter, __call__=convert_noting))
+    with noting[0], noting[1], config.patch(suppress_errors=False):
+        yield
 
 
 def _graph_break(error: BaseException | None, reason: str, stack: Sequence[FrameSummary]) -> GraphBreak:

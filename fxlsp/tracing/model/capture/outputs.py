@@ -11,7 +11,7 @@ import torch
 import torch.fx
 
 from ....report.graph import Output
-from ..diagnosis.failures import readable
+from ..diagnosis.failures import readable, text_of
 from ..operations.operation import is_method_of_tensor, shape_text
 
 
@@ -101,4 +101,4 @@ def _shown(value: Any) -> str:
         return f"[{shown(tuple(value))}]"
     if is_method_of_tensor(value):
         return f"the method {value.__name__} of {_shown(value.__self__)}"
-    return readable(repr(value))
+    return readable(text_of(value, repr))

@@ -45,15 +45,12 @@ _OWN_MODULE = re.compile(r"\b_fxlsp_tracing\.(?:[a-z_]+\.)*")
 """Names of modules of fxlsp, as the project's interpreter loads them."""
 
 
-def text_of(error: BaseException) -> str:
-    """Return ``str(error)``, or the text that a traceback shows if that raises.
-
-    ``__str__`` may be the user's code.
-    """
+def text_of(value: object, write: Callable[[object], str] = str) -> str:
+    """Return ``str`` or ``repr`` of an error or another value, or its type if that, the user's code, raises."""
     try:
-        return str(error)
+        return write(value)
     except Exception:
-        return f"<exception str() of {type(error).__name__} failed>"
+        return f"<unprintable {type(value).__name__} object>"
 
 
 def message_of(error: BaseException) -> str:

@@ -6,11 +6,12 @@ Plain torch.fx passes them its proxies, which their constructors refuse, or keep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 
+from ...isolation.replacement import replaced
 from ...model import module_tree
 from ...model.capture.outputs import Unknown, holds_proxy
 from ...model.diagnosis.failures import code_of_error, text_of
@@ -21,14 +22,10 @@ from .pytree import is_proxy, leaves
 @contextmanager
 def made_from_values(context: RecoveryContext) -> Iterator[None]:
     """Let the constructors of torch's modules take the values of traced arguments in this context."""
-    replaced = [(cls, cls.__dict__["__init__"]) for cls in _classes(torch.nn.Module) if "__init__" in cls.__dict__]
-    for cls, original in replaced:
-        cls.__init__ = _constructor(original, context)  # type: ignore[method-assign]
-    try:
+    with ExitStack() as stack:
+        for cls in [cls for cls in _classes(torch.nn.Module) if "__init__" in cls.__dict__]:
+            stack.enter_context(replaced(cls, __init__=_constructor(cls.__dict__["__init__"], context)))
         yield
-    finally:
-        for cls, original in replaced:
-            cls.__init__ = original  # type: ignore[method-assign]
 
 
 def _classes(base: type[torch.nn.Module]) -> Iterator[type[torch.nn.Module]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ....isolation.replacement import replaced
 from ....model.capture.tracer import ModulePathTracer, TracedCall
 from ....model.locations.source_map import CallStack
 
@@ -62,11 +63,8 @@ class PassCallTree:
                     site.call = tracer.calls[before]
                     site.variables = _variables(sys._getframe(1), site.call.call_stack) if m in shared else {}
 
-        tracer.call_module = call_module  # type: ignore[method-assign]
-        try:
+        with replaced(tracer, call_module=call_module):
             yield
-        finally:
-            tracer.call_module = original  # type: ignore[method-assign]
 
     def recorded_by(self, tracer: ModulePathTracer) -> Iterator[tuple[EnteredCall, TracedCall]]:
         """Yield the calls that are part of the graph.

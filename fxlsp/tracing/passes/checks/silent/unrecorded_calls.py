@@ -21,6 +21,7 @@ from .....report.codes import CHECKPOINT, CONTEXT_DROPPED, CUSTOM_BACKWARD, RAND
 from .....report.problems import Problem
 from ....isolation.torch_private import CHECKPOINT_PARTS
 from ....model.capture.tracer import ModulePathTracer
+from ....model.diagnosis.failures import text_of
 from ....model.locations.bytecode.instructions import Instruction
 from ....model.locations.class_text import code_of
 from ....model.locations.expressions import span_of
@@ -110,7 +111,7 @@ def _classified(traced: PassResult, call: RecordedCall) -> tuple[str, str] | Non
 
 
 def _shown(result: object) -> str:
-    text = " ".join(repr(result).split())
+    text = " ".join(text_of(result, repr).split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -25,6 +25,7 @@ from .....report.codes import (
 )
 from ....isolation.torch_private import FakeTensor
 from ....model.capture.outputs import UNKNOWN, Unknown
+from ....model.diagnosis.failures import text_of
 from ....model.locations.bytecode.instructions import Instruction, instruction_of
 from ....model.locations.bytecode.opcodes import unpacked_count
 from ..caller_expression import CallerExpression
@@ -261,7 +262,7 @@ def _length_of(value: Any) -> int | None:
 
 
 def _short(value: Any) -> str:
-    return "a tensor" if isinstance(value, torch.Tensor) else repr(value)[:40]
+    return "a tensor" if isinstance(value, torch.Tensor) else text_of(value, repr)[:40]
 
 
 def plain_error(act: Any) -> BaseException:
