@@ -117,7 +117,7 @@ ORDERS = {
         listed_inputs, unmade
         proof
         flattening, stated_images, transpositions
-        coincidences
+        coincidences, normalised_edges
         faults
     """,
     "tracing/passes": """

@@ -26,14 +26,14 @@ LAYER_LINES: Mapping[str, int] = {
     "cli": 5400,
     "engine": 9300,
     "graphview": 1000,
-    "ide": 7700,
+    "ide": 8050,
     "recording": 2100,
     "report": 1400,
     "server": 4200,
     "source": 6300,
     "wire": 800,
-    "tracing": 40800,
-    "tracing/search": 11300,
+    "tracing": 40900,
+    "tracing/search": 11350,
 }
 """Lines of a layer, and of the largest folder of one."""
 PRIVATE_TORCH = 0

@@ -84,18 +84,18 @@ class FinalForm:
         def run(other: Trial) -> TrialOutcome | None:
             return self._strictly(other, budget)
 
-        other_batch = self._faults.depends_on_batch(trial, run)
-        if other_batch is not None:
-            return other_batch
+        other = self._faults.depends_on_batch(trial, run) or self._faults.normalises_edges(trial, run)
+        if other is not None:
+            return other
         model = self._runner.construct(trial).model
         if not has_square_image(trial):
             stated = self._faults.misses_stated_image(trial, run)
             if stated is not None:
                 return stated
-        for other in () if model is None else with_other_weights(trial, model, run):
-            outcome = run(other)
-            if outcome is not None and self._faults.exchanges_axes(other, outcome):
-                return other
+        for weighted in () if model is None else with_other_weights(trial, model, run):
+            outcome = run(weighted)
+            if outcome is not None and self._faults.exchanges_axes(weighted, outcome):
+                return weighted
         apart = None
         for size, moved in with_moved_sizes(trial, self._sizes.sequence):
             outcome = self._strictly(moved, self._budget)

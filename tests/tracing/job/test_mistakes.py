@@ -295,6 +295,25 @@ def test_a_layer_that_is_used_as_a_tensor_is_named_first(name: str, worker: Work
     assert is_named == ([True] if name in AS_TENSOR else [False] * len(first)), first
 
 
+@pytest.mark.parametrize(
+    ("kind", "forward"),
+    [
+        ("ReLU", "return self.a(nn.ReLU(x))"),
+        ("ELU", "x = nn.ELU(1.0, self.a(x))\n        return self.a(x)"),
+    ],
+)
+def test_a_layer_that_is_made_of_a_tensor_is_named_though_it_has_no_text(
+    kind: str, forward: str, worker: Worker, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(HEAD + CLASS.format(name="Net", init="self.a = nn.Linear(8, 8)", forward=forward))
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(2, 8)")
+    (failing,) = (each for each in report.problems if each.code == "FX403")
+    assert failing.severity == "error"
+    assert failing.message.startswith(f"a layer ({kind}) is used as a tensor: is its call missing?")
+    assert "FX905" not in {each.code for each in report.problems}
+
+
 _NAMED = "layer `a` (Linear) is used as a tensor: is its call missing?"
 _UNNAMED = "a layer (Linear) is used as a tensor: is its call missing?"
 """Where torch refuses it before there is a node, and the model has several such layers."""

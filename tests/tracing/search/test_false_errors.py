@@ -58,6 +58,18 @@ TEXTS = {
         "x=None, **rest",
         "def run(x):\n    return self.e(x) + x.mean()\nreturn run(x)",
     ),
+    "mels that are normalised, as many as the channels": net(
+        "n_mels=64, channels=64",
+        "self.conv = nn.Conv2d(1, channels, 3, padding=1)\nself.norm = nn.LayerNorm(n_mels)",
+        "x",
+        "return self.norm(self.conv(x))",
+    ),
+    "maps that are normalised behind channels of another layer": net(
+        "dim=48, size=32",
+        "self.conv = nn.Conv2d(3, dim, 3, padding=1)\nself.norm = nn.LayerNorm([dim, size, size])",
+        "x",
+        "return self.norm(self.conv(x))",
+    ),
     "one of two inputs that default to None": fed("x=None, y=None", "return y.relu() if x is None else x.relu()"),
 }
 

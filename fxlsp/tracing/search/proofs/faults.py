@@ -18,6 +18,7 @@ from .coincidences import is_made_of_numbers, runs_only_where, runs_only_with_ba
 from .effects import Run, place_of
 from .flattening import condition_of_maps
 from .listed_inputs import may_be_listed
+from .normalised_edges import runs_only_with_edge, with_other_edges
 from .proof import contradicts_itself, fails_without_inputs, of_other_ranks
 from .reasons import is_of_code
 from .returned import is_of_fixed_parts
@@ -77,8 +78,10 @@ class ModelFaults:
             if outcome.error is None:
                 return None
             # Images that are many times larger are none for a run with data.
-            other = self.depends_on_batch(trial, run, outcome) or self.misses_stated_image(
-                trial, run_without_data, outcome
+            other = (
+                self.depends_on_batch(trial, run, outcome)
+                or self.normalises_edges(trial, run_without_data)
+                or self.misses_stated_image(trial, run_without_data, outcome)
             )
             is_failing = other is None and (
                 self._has_maps(trial, outcome, run_without_data)
@@ -166,6 +169,16 @@ class ModelFaults:
                 self.only = found
                 return moved
         return None
+
+    def normalises_edges(self, trial: Trial, run: Run) -> Trial | None:
+        """Return a failing trial with other edges of its image, where the model normalises an edge for channels.
+
+        :attr:`only` is the condition under which it runs then.
+        """
+        moved = with_other_edges(trial, self._model_of(trial)) if self._is_of_numbers(trial) else None
+        outcome = None if moved is None else run(moved)
+        self.only = "" if outcome is None else runs_only_with_edge(outcome, self._facts.places) or ""
+        return moved if self.only else None
 
     def misses_stated_image(self, trial: Trial, run: Run, failed: TrialOutcome | None = None) -> Trial | None:
         """Return a failing trial with the square image that the constructor states, if none of such edges runs.
