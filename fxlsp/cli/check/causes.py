@@ -46,7 +46,8 @@ def merge_causes(
     """Return each cause once, in the order in which they matter.
 
     Errors come first, then warnings, notes and hints; among equals what concerns most models, then what shows at most
-    places, then the order of files and lines.
+    places, then the order of files and lines. Files with the same text, such as the copies that runs keep in their
+    folders, count as one.
 
     Args:
         problems: One for each code and place.
@@ -54,9 +55,13 @@ def merge_causes(
         document: Returns the text of a file, None if it cannot be read.
     """
     groups: dict[Cause, list[Problem]] = {}
+    files: dict[str, str] = {}
     for problem in problems:
         place = problem.location
-        cause = cause_of(Symptom.of(problem), None if place is None else document(place.file))
+        text = None if place is None else document(place.file)
+        if place is not None and text is not None:
+            place = replace(place, file=files.setdefault(text.text, place.file))
+        cause = cause_of(Symptom.of(replace(problem, location=place)), text)
         groups.setdefault(cause, []).append(problem)
     causes = [_merged(sorted(group, key=_order), models) for group in groups.values()]
     return sorted(causes, key=lambda cause: (RANKS[cause.problem.severity], -len(cause.models), _order(cause.problem)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fxlsp.cli.check.causes import first_steps, merge_causes, models_by_problem
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.report.code_records import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
+from fxlsp.source.text.documents import Document
 
 MISSING = "cannot load {}: ModuleNotFoundError: No module named 'timm'"
 
@@ -15,8 +18,9 @@ def problem(code: str, severity: Severity, message: str, file: str, line: int, m
     return Problem(code, severity, message, Location(file, line, 1, line, 9), model=model)
 
 
-def merged(*problems: Problem) -> list[Problem]:
-    return [each.problem for each in merge_causes(problems, models_by_problem(problems), lambda _: None)]
+def merged(*problems: Problem, texts: Mapping[str, str] = {}) -> list[Problem]:  # never changed
+    documents = {path: Document(f"file://{path}", path, None, text) for path, text in texts.items()}
+    return [each.problem for each in merge_causes(problems, models_by_problem(problems), documents.get)]
 
 
 def test_a_package_that_many_files_lack_is_one_problem_with_all_its_places() -> None:
@@ -77,3 +81,13 @@ def test_the_places_of_a_cause_take_one_line() -> None:
     (found,) = merged(*(problem("FX901", "warning", MISSING.format(n), f"/{n}.py", 3, n) for n in "abcdefg"))
     places = [line for line in full_lines(found) if "also here" in line]
     assert places == ["  = also here: /b.py:3:1, /c.py:3:1, /d.py:3:1, /e.py:3:1 and 2 more"]
+
+
+def test_copies_of_a_file_have_their_problems_once() -> None:
+    texts = {"/log/2/net.py": "x = f(y)\n", "/log/1/net.py": "x = f(y)\n", "/net.py": "x = f(z)\n"}
+    found = merged(*(problem("FX101", "warning", "no", path, 1, f"{path}:Net") for path in texts), texts=texts)
+    assert [(each.location and each.location.file, each.message) for each in found] == [
+        ("/log/1/net.py", "no.\nAlso at 1 more place, in 2 models."),
+        ("/net.py", "no"),
+    ]
+    assert [each.location.file for each in found[0].related] == ["/log/2/net.py"]

@@ -48,7 +48,7 @@ def check(fxlsp: Fxlsp, tmp_path: Path, fake_python: str) -> Any:
     """Checks two files; the name of one has to be quoted in a URI."""
     for name in ("net.py", "a b%.py"):
         (tmp_path / "models").mkdir(exist_ok=True)
-        (tmp_path / "models" / name).write_text(TEXT)
+        (tmp_path / "models" / name).write_text(f"{TEXT}# Of {name}.\n")
 
     def run(form: str, *arguments: str) -> Any:
         return fxlsp("check", "models", "--format", form, "--python", fake_python, *arguments)
