@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+_MARKUP = re.compile(r"([\\`*{}\[\]<>#|~&!]|(?<![^\W_])_|_(?![^\W_]))")
+"""An underscore between letters is none: Neovim shows the backslash before it."""
 
 
 @dataclass(frozen=True, slots=True)

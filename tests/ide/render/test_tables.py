@@ -42,6 +42,7 @@ def test_a_table_has_as_many_forms_as_clients_know() -> None:
 
 def test_nothing_in_running_text_is_markup() -> None:
     assert words("__init__ of a|b").markdown == r"\_\_init\_\_ of a\|b"
+    assert words("torch._check, is_compiling_").markdown == r"torch.\_check, is_compiling\_"
 
 
 def test_code_may_hold_backticks() -> None:
