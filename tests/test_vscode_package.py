@@ -21,6 +21,7 @@ from fxlsp.server.main import make_server
 from fxlsp.source.python.python_tree import python_tree
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
+from tests.ide.fixing import fixers_of_torch_fx
 from tests.test_reference_pages import TABLES, rows
 
 PROJECT = Path(__file__).parents[1]
@@ -99,7 +100,7 @@ def test_every_fix_of_the_server_has_a_problem_in_the_file_on_which_vs_code_trie
         for each in json.loads(checked.stdout)["problems"]
     ]
     tried = {fixer for each in complaints for fixer in FIXERS.get(each.code, ()) if any(fixer(each))}
-    assert tried == {fixer for fixers in FIXERS.values() for fixer in fixers}
+    assert tried == fixers_of_torch_fx()
 
 
 def _number(problem: dict[str, Any]) -> MovedNumber | None:

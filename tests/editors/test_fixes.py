@@ -15,7 +15,7 @@ from fxlsp.source.python.python_tree import PythonTree
 from fxlsp.source.text.positions import Span
 from tests.editors.fixes import FIXED, Fixed
 from tests.ide.builder import document
-from tests.ide.fixing import applied
+from tests.ide.fixing import applied, fixers_of_torch_fx
 
 
 def offers(example: Fixed) -> Iterator[tuple[Fixer | None, Fix]]:
@@ -45,4 +45,4 @@ def test_each_example_is_what_its_fix_makes_of_it(example: Fixed) -> None:
 
 def test_no_fix_is_missing_from_the_examples() -> None:
     used = {fixer for example in FIXED for fixer, fix in offers(example) if fix.title == example.title}
-    assert used == {None, *(fixer for fixers in FIXERS.values() for fixer in fixers)}
+    assert used == {None, *fixers_of_torch_fx()}

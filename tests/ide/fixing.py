@@ -13,7 +13,8 @@ import torch
 import torch.fx
 
 from fxlsp.ide.fixes.fix import Fix
-from fxlsp.ide.fixes.registry import fixes_and_ignore
+from fxlsp.ide.fixes.registry import FIXERS, Fixer, fixes_and_ignore
+from fxlsp.report.frontend_codes import frontend_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from tests.ide.builder import document
@@ -58,6 +59,11 @@ def applied(made: Document, fix: Fix) -> str:
         start, end = offsets[index]
         text = text[:start] + fix.edits[index].new_text + text[end:]
     return text
+
+
+def fixers_of_torch_fx() -> set[Fixer]:
+    """Return what fixes problems that a trace finds. Those of other front ends show once these were asked."""
+    return {fixer for code, fixers in FIXERS.items() if frontend_of(code) is None for fixer in fixers}
 
 
 def fixed(text: str, code: str, title: str = "") -> str | None:

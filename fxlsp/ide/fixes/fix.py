@@ -46,8 +46,28 @@ class FixContext:
     """Forms in which the torch that traced refuses a traced size: ``"tuple"``, ``"whole"``."""
 
     def edit(self, start: int, end: int, new_text: str) -> Edit:
-        """Return the edit that replaces the text between two offsets."""
-        return Edit(self.tree.lines.span(start, end), new_text)
+        """Return the edit that replaces the text between two offsets.
+
+        A keyword may touch an expression that begins with a bracket (``return(x)``): a space keeps them apart.
+        """
+        text = self.tree.document.text
+        before, after = text[max(0, start - 1) : start], text[start : start + 1]
+        is_touched = after in _OPENING and _is_of_name(before) and _is_of_name(new_text[:1])
+        return Edit(self.tree.lines.span(start, end), f" {new_text}" if is_touched else new_text)
+
+    def has_comments(self, start: int, end: int) -> bool:
+        """Return whether the text between two offsets has comments, which would be lost with it."""
+        lines = self.tree.lines
+        comments = self.tree.document.derive(comments_by_line).values()
+        return any(start <= lines.offset(each.span.line, each.span.column) < end for each in comments)
+
+
+_OPENING = tuple("([{'\"-+~")
+"""First letters of expressions that a keyword may touch."""
+
+
+def _is_of_name(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def comment_above(document: Document, line: int, comment: str) -> Edit | None:

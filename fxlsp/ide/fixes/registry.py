@@ -17,6 +17,10 @@ from fxlsp.ide.fixes.containers import (
 from fxlsp.ide.fixes.factories import factory_size_fixes
 from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.forward_call import forward_call_fixes
+from fxlsp.ide.fixes.frontends.batch_sizes import batch_size_fixes
+from fxlsp.ide.fixes.frontends.cond import cond_fixes
+from fxlsp.ide.fixes.frontends.outside_graphs import check_fixes, message_fixes
+from fxlsp.ide.fixes.frontends.tensor_numbers import tensor_number_fixes
 from fxlsp.ide.fixes.ignore import ignore_fix
 from fxlsp.ide.fixes.layer_numbers import layer_number_fixes
 from fxlsp.ide.fixes.local_variables import local_variable_fixes
@@ -48,6 +52,7 @@ from fxlsp.report.codes import (
     UNREGISTERED_MODULE,
     UNREGISTERED_PARAMETER,
 )
+from fxlsp.report.frontend_codes import BREAK_AT_CODE, BREAK_AT_VALUE, EXPORT_BRANCH, EXPORT_FIXED, EXPORT_NUMBER
 from fxlsp.source.python.python_tree import python_tree
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
@@ -75,6 +80,11 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     MODULES_NOT_REGISTERED: (module_attribute_fixes,),
     PARAMETER_NOT_REGISTERED: (parameter_attribute_fixes,),
     LOCAL_INSTEAD_OF_ATTRIBUTE: (local_variable_fixes,),
+    EXPORT_BRANCH: (where_fixes, cond_fixes, tensor_number_fixes, check_fixes),
+    EXPORT_NUMBER: (tensor_number_fixes,),
+    EXPORT_FIXED: (batch_size_fixes,),
+    BREAK_AT_VALUE: (where_fixes, cond_fixes, tensor_number_fixes, check_fixes),
+    BREAK_AT_CODE: (message_fixes,),
 }
 
 _NOT_TRACED = "FX9"

@@ -120,6 +120,34 @@ def test_a_choice_of_tensors_becomes_where(forward: str, after: str, worker: Any
     assert_it_traces(worker, write, text, expected)
 
 
+@pytest.mark.parametrize(
+    ("condition", "after"),
+    [
+        ("x.sum().item() > 0.5", "x.sum() > 0.5"),
+        ("(x.sum() - 1).item() > 0.5", "(x.sum() - 1) > 0.5"),
+        ("0.5 < float(x.sum()) - x.max().item()", "0.5 < x.sum() - x.max()"),
+        ("bool((x > 0).any())", "(x > 0).any()"),
+    ],
+)
+def test_a_number_of_a_condition_is_left_a_tensor(
+    condition: str, after: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net("", f"return x * 2 if «{condition}» else x")
+    (fix,) = offered(text, CODE)
+    assert not fix.preferred
+    expected = net("", f"return torch.where({after}, x * 2, x)")
+    assert fixed(text, CODE) == expected
+    assert_it_traces(worker, write, text, expected)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["n > 0", "x.item() > 0", "int(x.sum()) > 0", "x.sum().item() > x.shape[0]", "float(x.shape[0]) > x.sum()"],
+)
+def test_a_number_that_is_no_tensor_without_dimensions_is_left_alone(condition: str) -> None:
+    assert offered(net("", f"n = x.sum().item()\nreturn x * 2 if «{condition}» else x"), CODE) == []
+
+
 def test_tabs_and_line_ends_stay_as_they_are() -> None:
     text = (
         "import torch\r\nfrom torch import nn\r\nclass Net(nn.Module):\r\n\tdef forward(self, x):\r\n"
@@ -147,7 +175,6 @@ def test_sides_whose_shapes_are_not_known_are_offered_with_a_warning(worker: Any
         "return x * 2 if «x.size(0) > 1» else x",
         "n = x.shape[0]\nreturn x * 2 if «n > 2» else x",
         "return x * 2 if «x.sum()» else x",
-        "return x * 2 if «x.sum().item() > 0» else x",
         "return x * 2 if «x.sum(1) > 0» else x",
         "return x * 2 if «x > 0» else x",
         "return x * 2 if «x.sum() > 0» and self.flag else x",

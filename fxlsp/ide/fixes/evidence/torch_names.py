@@ -58,9 +58,9 @@ def spelling(context: FixContext, wanted: str, like: ast.expr | None = None) -> 
 def _is_loaded(tree: PythonTree, module: str, local: str) -> bool:
     """Return whether a module can be reached through a local name.
 
-    ``import torch`` also imports ``torch.nn``, but not ``torch.fx``.
+    ``import torch`` also imports ``torch.nn`` and ``torch.compiler``, but not ``torch.fx``.
     """
-    if local != "torch" or module in ("torch", "torch.nn"):
+    if local != "torch" or module in ("torch", "torch.nn", "torch.compiler"):
         return True
     return any(alias.name == module for each in _imports(tree, ast.Import) for alias in each.names)
 

@@ -130,7 +130,7 @@ def is_shadowed(tree: PythonTree, name: str) -> bool:
         (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.arg) and node.arg == name)
         or (isinstance(node, ast.alias) and (node.asname or node.name) == name)
-        or (isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name and tree.class_of(node) is None)
+        or (isinstance(node, Function | ast.ClassDef) and node.name == name and tree.class_of(node) is None)
         for node in ast.walk(tree.module)
     )
 
@@ -143,12 +143,21 @@ def only_value(function: Function, name: str) -> ast.expr | None:
     stores = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
     if sum(not isinstance(node.ctx, ast.Load) for node in stores) != 1 or name in _parameters(function):
         return None
+    if any(_binds_elsewhere(node, name) for node in ast.walk(function)):
+        return None
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and any(
             isinstance(each, ast.Name) and each.id == name for each in node.targets
         ):
             return node.value if len(node.targets) == 1 else None
     return None
+
+
+def _binds_elsewhere(node: ast.AST, name: str) -> bool:
+    """Return whether a name is that of an outer scope, or also an imported one."""
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return name in node.names
+    return isinstance(node, ast.alias) and (node.asname or node.name) == name
 
 
 def _parameters(function: Function) -> frozenset[str]:
@@ -202,7 +211,12 @@ def _all(tree: PythonTree, parts: list[ast.expr]) -> frozenset[str] | None:
 
 def is_tensor_expression(tree: PythonTree, *sides: ast.expr) -> bool:
     """Return whether all expressions make tensors, purely and deterministically."""
-    return all(_makes_tensor(side) and all(_is_pure(tree, node) for node in ast.walk(side)) for side in sides)
+    return all(_makes_tensor(side) for side in sides) and is_pure(tree, *sides)
+
+
+def is_pure(tree: PythonTree, *expressions: ast.expr) -> bool:
+    """Return whether expressions evidently change nothing, and are the same each time."""
+    return all(_is_pure(tree, node) for each in expressions for node in ast.walk(each))
 
 
 def _makes_tensor(side: ast.expr) -> bool:
